@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where everything is: the repository and the cache.
+
+Nothing else in the tool joins cache paths by hand.
+"""
+
+import os
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parents[2]
+EXPERIMENTS = REPO / "experiments"
+KERNELS = ("6.1", "6.12", "7.2")
+DEFAULT_KERNEL = "6.12"
+
+
+def cache():
+    """${XDG_CACHE_HOME:-~/.cache}/irqbed."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(base) / "irqbed"
+
+
+def qemu_src():
+    return cache() / "qemu" / "src"
+
+
+def qemu_build():
+    return cache() / "qemu" / "build"
+
+
+def qemu():
+    return qemu_build() / "qemu-system-x86_64"
+
+
+def firmware():
+    return cache() / "firmware"
+
+
+def kernel_dir(version=DEFAULT_KERNEL):
+    return cache() / "kernel" / version
+
+
+def vmlinuz(version=DEFAULT_KERNEL):
+    return kernel_dir(version) / "vmlinuz"
+
+
+def guest_dir(version=DEFAULT_KERNEL):
+    return cache() / "guest" / version
+
+
+def initramfs(version=DEFAULT_KERNEL):
+    return guest_dir(version) / "initramfs"
+
+
+def logs():
+    return cache() / "logs"
+
+
+def host_build():
+    return cache() / "host-build"
