@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every key of an experiment file but fio's own, each declared once.
+
+A knob of a device is the QOM property of the same name with "-" for "_"; a
+key of [driver] is the module parameter of the same name.
+"""
+
+from . import paths
+from .keys import NONE, REQUIRED, Key
+
+MAX_NS = 1_000_000_000_000
+DISTRIBUTIONS = ("fixed", "uniform", "lognormal")
+POLICIES = ("hardirq", "threaded", "bounded")
+MODULES = ("irqbed", "stock")
+
+EXPERIMENT = (
+    Key("name", "str", "Name in lists and results; letters, digits and hyphens."),
+    Key("title", "str", "One line: what is compared."),
+    Key("source", "str", "Where the published figures come from.", ""),
+)
+
+MACHINE = (
+    Key("cpus", "int", "Number of vCPUs.", 4, low=1, high=64),
+    Key("memory", "int", "Guest memory.", 768, "MiB", 256, 65536),
+    Key("kernel", "enum", "Guest kernel.", paths.DEFAULT_KERNEL, choices=paths.KERNELS),
+    Key("clock", "enum", "virtual: reproducible; host: KVM or multi-threaded TCG, real time.",
+        "virtual", choices=("virtual", "host")),
+    Key("irq_cpu", "int", "vCPU that takes the devices' interrupts.", 0, high=63),
+    Key("ns_per_insn", "numbers", "Virtual time per guest instruction, one number or one per vCPU.",
+        1, "ns", 0.125, 1000),
+    Key("quantum_ns", "int", "Slice of virtual time that the vCPUs take in turn; 0: the default.",
+        0, "ns", 0, 1_000_000),
+    Key("seed", "int", "Seed of QEMU's and, by default, the devices' generators.", 1),
+    Key("kernel_args", "str", "Further words for the guest kernel's command line.", ""),
+)
+
+
+def _model(what, text):
+    """The keys of one random duration: distribution, centre, spread."""
+    return (
+        Key(f"{what}_dist", "enum", f"Distribution of {text}.", "fixed", choices=DISTRIBUTIONS),
+        Key(f"{what}_ns", "int", f"{text.capitalize()}: the value (fixed), mean (uniform) or "
+            "median (lognormal).", 0, "ns", 0, MAX_NS),
+        Key(f"{what}_spread_ns", "int", "Half width (uniform), or width of the bell (lognormal: "
+            "sigma = spread / median).", 0, "ns", 0, MAX_NS),
+    )
+
+
+def _per_kib(what, text):
+    return (Key(f"{what}_ns_per_kib", "int", f"Added to {text}, per KiB of data.", 0, "ns", 0,
+                MAX_NS),)
+
+
+# What every controller has; the seed's default is [machine] seed.
+CONTROLLER = (
+    Key("queue_depth", "int", "Request slots.", 32, low=1, high=32),
+    Key("units", "int", "Parallel units; a request waits for the one its address names.", 1,
+        low=1, high=4096),
+    Key("unit_stripe_bytes", "power2", "Address bytes that go to one unit before the next.", 4096,
+        "bytes", 512, 1 << 30),
+    *_model("service_read", "the service time of a read"),
+    *_per_kib("service_read", "the service time of a read"),
+    *_model("service_write", "the service time of a write"),
+    *_per_kib("service_write", "the service time of a write"),
+    Key("service_other_ns", "int", "Service time of flush, unmap and the rest.", 0, "ns", 0, MAX_NS),
+    *_model("irq_latency", "the delay between a completion and its interrupt"),
+    Key("irq_coalesce_count", "int", "Completions per interrupt.", 1, low=1, high=255),
+    Key("irq_coalesce_timeout_ns", "int", "Longest wait for the count; 0: no limit.", 0, "ns", 0,
+        MAX_NS),
+    Key("irq_drop_every", "int", "Every n-th interrupt is not raised; 0: never.", 0),
+    Key("hold_every", "int", "Every n-th request is never completed until a reset; 0: never.", 0),
+    Key("seed", "int", "Seed of this controller's generators.", None),
+)
+
+DEVICE_TYPES = ("ufs",)
+DEVICE = (
+    Key("id", "str", "Name in results and traces; letters and digits."),
+    Key("type", "enum", "Kind of controller.", choices=DEVICE_TYPES),
+    Key("irq_mode", "enum", "How the device interrupts.", "msi", choices=("msi", "intx")),
+)
+
+LU = (
+    Key("size_mib", "int", "Size of the private, empty image made for each run.", 64, "MiB", 1,
+        1 << 20),
+    Key("drive", "file", "Raw image to use instead; the run writes to it.", ""),
+)
+
+DRIVER = (
+    Key("module", "enum", "irqbed: our driver; stock: the kernel's own.", "irqbed",
+        choices=MODULES),
+    Key("policy", "enum", "Who finishes requests.", "bounded", choices=POLICIES),
+    Key("time_limit_ns", "limit", "bounded: time after which the hard interrupt hands over.", 20000,
+        "ns", 0, MAX_NS),
+    Key("max_completions", "limit", "bounded: completions after which the hard interrupt hands "
+        "over.", NONE, low=0, high=2 ** 31 - 1),
+    Key("queue_depth", "int", "Slots used; 0: what the device offers.", 0, low=0, high=32),
+    Key("timeout_ms", "int", "Age at which a request is looked at, then reset.", 30000, "ms", 1,
+        3_600_000),
+    Key("irq_mode", "enum", "Interrupts the driver asks for.", "msi", choices=("msi", "intx")),
+)
+
+# Of [driver], what can be changed while the module is loaded (debugfs).
+DRIVER_LIVE = ("policy", "time_limit_ns", "max_completions")
+
+WORKLOAD = (
+    Key("tool", "enum", "Program that makes the load.", "fio", choices=("fio",)),
+    Key("target", "enum", "disk: the first disk itself; file: a file on an ext2 file system "
+        "made on it.", "disk", choices=("disk", "file")),
+    Key("repeats", "int", "Runs per cell; metrics are their mean.", 1, low=1, high=100),
+    Key("warmup", "number", "Load before the first cell of a boot, discarded.", 1, "s of guest time",
+        0, 3600),
+    Key("limit", "number", "Guest time after which one fio run is ended; 0: four times its "
+        "runtime and a minute.", 0, "s of guest time", 0, 1_000_000),
+    Key("full", "bool", "Use the values of [full]: the experiment at its published size.", False),
+)
+
+TABLE = (
+    Key("columns", "str", "Axis of the matrix that makes the columns; default: the first.", ""),
+    Key("rows", "str", "How a row is called, with {axis} for an axis' value.", ""),
+    Key("metrics", "texts", "Metrics shown, in this order.",
+        ["iops_min", "iops_max", "iops_avg", "cpu_usr_pct", "cpu_sys_pct", "bw_bytes_per_s"]),
+)
+
+PUBLISHED = (
+    Key("source", "str", "Citation."),
+    Key("columns", "texts", "Values of the column axis, in the order of the figures."),
+)
+
+CHECK = (
+    Key("sanity", "bool", "A measured row with min > avg, avg > max, or bandwidth that is not "
+        "IOPS x block size is a failure.", True),
+)
+
+RATIO = (
+    Key("row", "str", "Row of the table, with its metric, as printed."),
+    Key("column", "str", "Value of the column axis, compared with the first column."),
+    Key("low", "number", "Least ratio that is good.", 0.0, low=0.0, high=1e9),
+    Key("high", "number", "Greatest ratio that is good.", 1e9, low=0.0, high=1e9),
+)
+
+# Section name in the file, its keys, and what to call it.
+SECTIONS = {
+    "experiment": (EXPERIMENT, "[experiment]"),
+    "machine": (MACHINE, "[machine]"),
+    "device": (DEVICE + CONTROLLER, "[[device]]"),
+    "lu": (LU, "[[device.lu]]"),
+    "driver": (DRIVER, "[driver]"),
+    "workload": (WORKLOAD, "[workload]"),
+    "table": (TABLE, "[table]"),
+    "published": (PUBLISHED, "[published]"),
+    "check": (CHECK, "[check]"),
+    "ratio": (RATIO, "[[check.ratio]]"),
+}
+
+
+def table(section):
+    """{key name: Key} of a section."""
+    return {key.name: key for key in SECTIONS[section][0]}
+
+
+def defaults(section):
+    """{key name: default} of the keys that have one."""
+    return {key.name: key.default for key in SECTIONS[section][0] if key.default is not REQUIRED}

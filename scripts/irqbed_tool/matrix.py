@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The matrix of an experiment: axes, cells, and the table they make."""
+
+import copy
+import itertools
+import re
+from dataclasses import dataclass
+
+from . import fio_options, knobs
+from .checks import cross_check
+from .keys import did_you_mean, is_number, shown
+from .loader import split_key
+from .metrics import METRICS
+
+MAX_CELLS = 10_000
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One line of [matrix]: the name used there, the key it sets, its values."""
+
+    name: str
+    path: tuple
+    values: tuple
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of the matrix; config has its values in place."""
+
+    id: str
+    params: dict
+    config: dict
+
+
+def word(value):
+    """A parameter's value as it stands in ids and labels."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return ":".join(map(word, value))
+    return str(value)
+
+
+# --- axes and cells --------------------------------------------------------
+
+def make_axes(loader, matrix, config):
+    out = []
+    for name, values in matrix.items():
+        path = f"matrix.{name}"
+        if not isinstance(values, list) or not values:
+            loader.fail(path, f"{shown(values)} is not allowed", "must be a list of values")
+        keys = _axis_key(loader, name, config)
+        checked = [_axis_value(loader, keys, value, path) for value in values]
+        if len({word(value) for value in checked}) != len(checked):
+            loader.fail(path, "has a value twice", "each value makes one cell")
+        for axis in out:
+            if axis.path == keys:
+                loader.fail(path, "is an axis twice", f"{axis.name} is the same key")
+        dotted = ".".join(map(str, keys))
+        if dotted in loader.from_set:
+            loader.fail(dotted, "is an axis of the matrix", f"use --set {path}=[...]")
+        out.append(Axis(name, keys, tuple(checked)))
+    return out
+
+
+def _axis_key(loader, name, config):
+    """The path of the key that an axis sets, from its short or dotted name."""
+    if "." in name:
+        keys = split_key(name)
+        if keys[0] in ("machine", "driver", "workload") and len(keys) == 2:
+            return keys
+        if (keys[0] == "device" and len(keys) == 3 and isinstance(keys[1], int)
+                and keys[1] < len(config["device"])):
+            return keys
+        loader.fail(f"matrix.{name}", "is no key that can change between cells",
+                    "use a key of machine, device.N, driver or workload")
+    found = [(section, name) for section in ("driver", "machine", "workload")
+             if name in knobs.table(section)]
+    found += [("device", index, name) for index in range(len(config["device"]))
+              if name in knobs.table("device")]
+    option = fio_options.find(name)
+    if not found and option:
+        found = [("workload", fio_options.normal(option.name))]
+    if not found:
+        known = [*knobs.table("driver"), *knobs.table("machine"), *knobs.table("device"),
+                 *knobs.table("workload"), *fio_options.options()]
+        loader.fail(f"matrix.{name}", "unknown key", "use a key of driver, machine, device or "
+                    f"workload{did_you_mean(name, known)}")
+    if len(found) > 1:
+        loader.fail(f"matrix.{name}", "could be one of several keys",
+                    "write " + " or ".join(f'"{".".join(map(str, keys))}"' for keys in found))
+    return found[0]
+
+
+def _axis_value(loader, keys, value, path):
+    section, last = keys[0], keys[-1]
+    known = knobs.table(section)
+    if last in known:
+        return loader.value(known[last], value, path)
+    if section == "workload":
+        return loader.fio_option(last, value, path)[1]
+    loader.fail(path, "unknown key", f"{knobs.SECTIONS[section][1]} has {', '.join(known)}"
+                f"{did_you_mean(last, known)}")
+
+
+def make_cells(loader, config, axes):
+    """The product of the axes, the last one running fastest."""
+    count = 1
+    for axis in axes:
+        count *= len(axis.values)
+    if count > MAX_CELLS:
+        loader.fail("matrix", f"makes {count} cells", f"at most {MAX_CELLS} are allowed")
+    base = {key: config[key] for key in ("machine", "device", "driver", "workload")}
+    out = []
+    for values in itertools.product(*(axis.values for axis in axes)):
+        cell = copy.deepcopy(base)
+        for axis, value in zip(axes, values):
+            node = cell
+            for part in axis.path[:-1]:
+                node = node[part]
+            node[axis.path[-1]] = value
+        cross_check(cell, loader.fail)
+        params = {axis.name: value for axis, value in zip(axes, values)}
+        name = ",".join(f"{key}={word(value)}" for key, value in params.items()) or "all"
+        out.append(Cell(name, params, cell))
+    return out
+
+
+# --- the table ---------------------------------------------------------------
+
+def make_table(loader, raw, axes):
+    """[table] with its defaults, which depend on the matrix."""
+    names = raw.get("names", {})
+    if not isinstance(names, dict) or not all(isinstance(text, str) for text in names.values()):
+        loader.fail("table.names", "is not a table of texts", 'write hardirq = "original"')
+    table = loader.section("table", raw, "table", skip=("names",))
+    table["names"] = names
+    axis_names = [axis.name for axis in axes]
+    if table["columns"] and table["columns"] not in axis_names:
+        loader.fail("table.columns", f"{shown(table['columns'])} is no axis of the matrix",
+                    f"use one of {', '.join(axis_names) or '(the matrix is empty)'}")
+    if not table["columns"] and axis_names:
+        table["columns"] = axis_names[0]
+    rest = [name for name in axis_names if name != table["columns"]]
+    used = re.findall(r"\{([^{}]*)\}", table["rows"])
+    if not set(used) <= set(rest):
+        loader.fail("table.rows", f"{shown(table['rows'])} is not allowed", "may have "
+                    + (" ".join(f"{{{name}}}" for name in rest) or "no {axis}: there is no other"))
+    missing = [f"{{{name}}}" for name in rest if name not in used]
+    table["rows"] = "/".join(filter(None, [table["rows"], *missing]))
+    for metric in table["metrics"]:
+        if metric not in METRICS:
+            loader.fail("table.metrics", f"{shown(metric)} is no metric",
+                        f"metrics are {', '.join(METRICS)}{did_you_mean(metric, METRICS)}")
+    return table
+
+
+def column_values(axes, table):
+    """The column axis' values as words; one column without a name when there is no matrix."""
+    for axis in axes:
+        if axis.name == table["columns"]:
+            return [word(value) for value in axis.values]
+    return [""]
+
+
+def column_of(table, params):
+    """The column that a cell stands in."""
+    return word(params[table["columns"]]) if table["columns"] else ""
+
+
+def row_of(table, params):
+    """The name of the rows that a cell stands in, without the metric."""
+    text = table["rows"]
+    for name, value in params.items():
+        text = text.replace(f"{{{name}}}", table["names"].get(word(value), word(value)))
+    return text
+
+
+def label(row, metric):
+    """How a row of the table is printed: "read/1 min IOPS"."""
+    return f"{row} {METRICS[metric].title}".strip()
+
+
+def row_labels(table, cells):
+    """{label: (row name, metric)} of the whole table, in order."""
+    rows = dict.fromkeys(row_of(table, cell.params) for cell in cells)
+    return {label(row, metric): (row, metric) for row in rows for metric in table["metrics"]}
+
+
+def make_published(loader, raw, experiment):
+    """[published], and what of it has a cell here: a list of (row, metric, column, figure)."""
+    config = experiment.config
+    rows = raw.get("rows", [])
+    published = loader.section("published", raw, "published", skip=("rows",))
+    known = row_labels(config["table"], experiment.cells)
+    columns = column_values(experiment.axes, config["table"])
+    strict = not loader.matrix_changed() and not config["workload"]["full"]
+    for column in published["columns"]:
+        if strict and column not in columns:
+            loader.fail("published.columns", f"{shown(column)} is not in the matrix",
+                        f"use {', '.join(columns)}")
+    if not isinstance(rows, list) or not rows:
+        loader.fail("published.rows", "is missing", 'write rows = [["read/1 avg IOPS", 1.0], ...]')
+    figures = []
+    for number, row in enumerate(rows):
+        where = f"published.rows.{number}"
+        if (not isinstance(row, list) or len(row) != 1 + len(published["columns"])
+                or not isinstance(row[0], str) or not all(map(is_number, row[1:]))):
+            loader.fail(where, f"{shown(row)} is not allowed",
+                        f"must be a row's name and {len(published['columns'])} figures")
+        if row[0] in known:
+            figures += [(*known[row[0]], column, figure)
+                        for column, figure in zip(published["columns"], row[1:])
+                        if column in columns]
+        elif strict:
+            loader.fail(where, f"{shown(row[0])} is no row of the table", "rows are "
+                        f"{', '.join(list(known)[:3])}, ...{did_you_mean(row[0], known)}")
+    published["rows"] = rows
+    config["published"] = published
+    experiment.published = figures
+
+
+def check_ratios(loader, experiment):
+    """The rows and columns that [[check.ratio]] names are there."""
+    table = experiment.config["table"]
+    known = row_labels(table, experiment.cells)
+    columns = column_values(experiment.axes, table)
+    for number, ratio in enumerate(experiment.config["check"]["ratio"]):
+        for key, allowed in (("row", known), ("column", columns)):
+            if ratio[key] not in allowed and not loader.matrix_changed():
+                loader.fail(f"check.ratio.{number}.{key}", f"{shown(ratio[key])} is not in the "
+                            "table", f"use one of {', '.join(list(allowed)[:3])}, ..."
+                            f"{did_you_mean(ratio[key], allowed)}")
+        if ratio["low"] > ratio["high"]:
+            loader.fail(f"check.ratio.{number}.low", "is above high", "must not be above high")

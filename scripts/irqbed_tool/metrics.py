@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From fio's output to the metrics of a cell.
+
+fio mixes error text into its JSON exactly when I/O errors occur; recover()
+takes the object out of such output and keeps the stray lines beside it.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field
+
+MIB = 2 ** 20
+DIRECTIONS = ("read", "write", "trim")
+MIXED = "mixed"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How a metric is shown and compared.
+
+    better: +1 more is better, -1 less is better.  threshold: the change in
+    percent from which compare speaks of a regression; 0 means shown only.
+    """
+
+    title: str
+    better: int
+    threshold: float
+    scale: float = 1.0
+    unit: str = ""
+
+
+METRICS = {
+    "iops": Metric("IOPS", 1, 2),
+    "iops_min": Metric("min IOPS", 1, 0),
+    "iops_max": Metric("max IOPS", 1, 0),
+    "iops_avg": Metric("avg IOPS", 1, 2),
+    "iops_stddev": Metric("IOPS std dev", -1, 0),
+    "bw_bytes_per_s": Metric("bw MiB/s", 1, 2, 1 / MIB, "MiB/s"),
+    "cpu_usr_pct": Metric("cpu % usr", -1, 0, unit="%"),
+    "cpu_sys_pct": Metric("cpu % sys", -1, 10, unit="%"),
+    "clat_mean_ns": Metric("clat mean us", -1, 2, 1e-3, "us"),
+    "clat_max_ns": Metric("clat max us", -1, 0, 1e-3, "us"),
+    "clat_p50_ns": Metric("clat p50 us", -1, 4, 1e-3, "us"),
+    "clat_p90_ns": Metric("clat p90 us", -1, 4, 1e-3, "us"),
+    "clat_p99_ns": Metric("clat p99 us", -1, 8, 1e-3, "us"),
+    "clat_p999_ns": Metric("clat p99.9 us", -1, 20, 1e-3, "us"),
+    "slat_mean_ns": Metric("slat mean us", -1, 10, 1e-3, "us"),
+    "lat_mean_ns": Metric("lat mean us", -1, 2, 1e-3, "us"),
+    "context_switches": Metric("context switches", -1, 0),
+    "ios": Metric("I/Os", 1, 0),
+    "io_errors": Metric("I/O errors", -1, 0),
+    "runtime_ms": Metric("runtime ms", -1, 0),
+    "device_mean_ns": Metric("in device us", -1, 2, 1e-3, "us"),
+    "irqs_per_io": Metric("interrupts per I/O", -1, 5),
+}
+
+_PERCENTILES = {"clat_p50_ns": "50.000000", "clat_p90_ns": "90.000000",
+                "clat_p99_ns": "99.000000", "clat_p999_ns": "99.900000"}
+
+# A whole line of fio's JSON: optional key, then a value or a bracket.
+_JSON_LINE = re.compile(
+    r'\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*)?'
+    r'(?:[\[{][\]}]?|"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[\]}])?\s*,?\s*')
+# A whole line up to where something else starts.
+_STRAY = re.compile(r"(fio: |verify: |note: |warning: )")
+
+
+@dataclass
+class FioOutput:
+    """fio's object (None when it cannot be had), and what else was printed."""
+
+    data: object
+    stray: list = field(default_factory=list)
+
+
+def recover(text):
+    """FioOutput from what fio wrote to its standard output."""
+    try:
+        return FioOutput(json.loads(text))
+    except ValueError:
+        pass
+    kept, stray = [], []
+    pending = ""
+    for line in text.splitlines():
+        line, pending = pending + line, ""
+        match = _STRAY.search(line)
+        if match:
+            # The rest of the JSON line goes on after the message's line end.
+            pending = line[:match.start()]
+            stray.append(line[match.start():])
+            if _JSON_LINE.fullmatch(pending) and pending.rstrip().endswith((",", "{", "[")):
+                kept.append(pending)
+                pending = ""
+        elif _JSON_LINE.fullmatch(line):
+            kept.append(line)
+        elif line.strip():
+            stray.append(line)
+    return FioOutput(_object("\n".join(kept)), stray)
+
+
+def _object(text):
+    """The last complete object in TEXT that has fio's "jobs", else None."""
+    decoder = json.JSONDecoder()
+    for match in re.finditer(r"^\{", text, re.MULTILINE):
+        try:
+            data, _end = decoder.raw_decode(text, match.start())
+        except ValueError:
+            continue
+        if isinstance(data, dict) and "jobs" in data:
+            return data
+    return None
+
+
+def job_errors(data):
+    """Number of I/O errors that fio counted, at least one if it gave an error code."""
+    total = 0
+    for job in data.get("jobs", []):
+        count = job.get("total_err", 0)
+        total += count if count else int(bool(job.get("error", 0)))
+    return total
+
+
+def _blocks(job):
+    """The direction blocks of a job with I/O in them; the merged one for mixed loads."""
+    if job.get(MIXED, {}).get("total_ios"):
+        return [job[MIXED]]
+    return [job[name] for name in DIRECTIONS if job.get(name, {}).get("total_ios")]
+
+
+def from_fio(data):
+    """{metric: number} of one fio run with group_reporting."""
+    out = {"io_errors": job_errors(data)}
+    jobs = data["jobs"]
+    if jobs:
+        out["cpu_usr_pct"] = sum(job["usr_cpu"] for job in jobs) / len(jobs)
+        out["cpu_sys_pct"] = sum(job["sys_cpu"] for job in jobs) / len(jobs)
+        out["context_switches"] = sum(job["ctx"] for job in jobs)
+    blocks = [block for job in jobs for block in _blocks(job)]
+    out["ios"] = sum(block["total_ios"] for block in blocks)
+    if not blocks:
+        return out
+    out["iops"] = sum(block["iops"] for block in blocks)
+    out["bw_bytes_per_s"] = sum(block["bw_bytes"] for block in blocks)
+    out["runtime_ms"] = max(block["runtime"] for block in blocks)
+    if all(block["iops_samples"] for block in blocks):
+        for metric, key in (("iops_min", "iops_min"), ("iops_max", "iops_max"),
+                            ("iops_avg", "iops_mean"), ("iops_stddev", "iops_stddev")):
+            out[metric] = sum(block[key] for block in blocks)
+    out.update(_latencies(blocks))
+    return out
+
+
+def _latencies(blocks):
+    out = {}
+    for what in ("slat", "clat", "lat"):
+        parts = [block[f"{what}_ns"] for block in blocks if block.get(f"{what}_ns", {}).get("N")]
+        if parts:
+            count = sum(part["N"] for part in parts)
+            out[f"{what}_mean_ns"] = sum(part["mean"] * part["N"] for part in parts) / count
+    clat = [block["clat_ns"] for block in blocks if block.get("clat_ns", {}).get("N")]
+    if clat:
+        out["clat_max_ns"] = max(part["max"] for part in clat)
+    # A percentile of several blocks is not theirs combined: none is better than a wrong one.
+    if len(clat) == 1:
+        for metric, key in _PERCENTILES.items():
+            if key in clat[0].get("percentile", {}):
+                out[metric] = clat[0]["percentile"][key]
+    return out
+
+
+def from_device(devices):
+    """Metrics that the controllers' own statistics give, over all of them."""
+    out = {}
+    done = sum(stats["requests"]["completed"] for stats in devices.values())
+    hists = [stats["device_ns"] for stats in devices.values() if stats["device_ns"]["count"]]
+    if hists:
+        out["device_mean_ns"] = (sum(hist["sum"] for hist in hists)
+                                 / sum(hist["count"] for hist in hists))
+    if done:
+        out["irqs_per_io"] = sum(stats["irq"]["raised"] for stats in devices.values()) / done
+    return out
+
+
+def tidy(number):
+    """Six decimals, and no ".0" on a whole number: the same text on every host."""
+    number = round(number, 6)
+    return int(number) if number == int(number) else number
+
+
+def mean(runs):
+    """The metrics' averages over RUNS; a metric that some run lacks is left out."""
+    names = [name for name in METRICS if all(name in run for run in runs)]
+    return {name: tidy(sum(run[name] for run in runs) / len(runs)) for name in names}
