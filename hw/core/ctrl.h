@@ -1,0 +1,193 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The abstract controller: what every emulated controller shares.
+ *
+ * A controller is a PCI function with knobs, a latency model, an interrupt
+ * shaper, requests in flight, and statistics.  What it looks like to the guest
+ * is the transport's part, one const table of operations in the class.
+ *
+ * Context: all of it runs under the BQL, in a vCPU thread or the main loop.
+ * Time is QEMU_CLOCK_VIRTUAL, read once per event and passed down.
+ */
+
+#ifndef HW_IRQBED_CTRL_H
+#define HW_IRQBED_CTRL_H
+
+#include "hw/pci/pci_device.h"
+#include "migration/vmstate.h"
+#include "qobject/qdict.h"
+#include "hist.h"
+#include "irq_shaper.h"
+#include "latency.h"
+#include "request.h"
+
+#define TYPE_IRQBED_CTRL "irqbed-ctrl"
+OBJECT_DECLARE_TYPE(IrqbedCtrl, IrqbedCtrlClass, IRQBED_CTRL)
+
+/*
+ * The knobs, declared with unit, range and default in knobs.c.  All are
+ * uint64_t so that one getter and one setter serve them all.
+ */
+typedef struct IrqbedKnobs {
+    uint64_t queue_depth;
+    uint64_t seed;
+    uint64_t units;
+    uint64_t unit_stripe_bytes;
+    uint64_t service_read_dist;
+    uint64_t service_read_ns;
+    uint64_t service_read_spread_ns;
+    uint64_t service_read_ns_per_kib;
+    uint64_t service_write_dist;
+    uint64_t service_write_ns;
+    uint64_t service_write_spread_ns;
+    uint64_t service_write_ns_per_kib;
+    uint64_t service_other_ns;
+    uint64_t irq_mode;
+    uint64_t irq_latency_dist;
+    uint64_t irq_latency_ns;
+    uint64_t irq_latency_spread_ns;
+    uint64_t irq_coalesce_count;
+    uint64_t irq_coalesce_timeout_ns;
+    uint64_t irq_drop_every;
+    uint64_t hold_every;
+} IrqbedKnobs;
+
+typedef enum IrqbedIrqMode {
+    IRQBED_IRQ_MODE_MSI,        /* MSI offered; INTx while it is not enabled */
+    IRQBED_IRQ_MODE_INTX,       /* no MSI capability */
+    IRQBED_IRQ_MODE__MAX
+} IrqbedIrqMode;
+
+typedef struct IrqbedStats {
+    uint64_t fetched;
+    uint64_t completed;
+    uint64_t failed;
+    uint64_t aborted;
+    uint64_t in_flight;
+    uint64_t bytes_read;
+    uint64_t bytes_written;
+    uint64_t irq_raised;
+    uint64_t irq_suppressed;
+    uint64_t irq_dropped;
+    uint64_t irq_coalesced;
+    uint64_t held;
+    uint64_t guest_errors;
+    IrqbedHist service_ns[IRQBED_WORK__MAX];
+    IrqbedHist queueing_ns;
+    IrqbedHist device_ns;
+    IrqbedHist irq_to_read_ns;
+    IrqbedHist irq_to_clear_ns;
+} IrqbedStats;
+
+/* Interrupt of one vector; only irq.c looks inside. */
+typedef struct IrqbedIrq {
+    IrqbedShaper shaper;
+    IrqbedShaperCfg cfg;
+    QEMUTimer *timer;
+    bool level;                 /* the transport's level, as last seen */
+    bool await_read;            /* raised, status not yet read */
+    bool await_clear;           /* raised, status not yet cleared */
+    int64_t raised_ns;
+    uint16_t last_queue;        /* correlators of the last completion */
+    uint16_t last_tag;
+    uint64_t last_seq;
+} IrqbedIrq;
+
+struct IrqbedCtrl {
+    PCIDevice parent_obj;
+
+    IrqbedKnobs knobs;
+
+    IrqbedLatencyCfg latency_cfg;
+    IrqbedLatency latency;
+    IrqbedIrq irq;
+    IrqbedStats stats;
+    QEMUTimer *due_timer;
+    IrqbedReqList active;       /* all but FREE ones, oldest first */
+    IrqbedReqList due;          /* SCHEDULED and DUE ones, next due first */
+    uint64_t next_seq;
+    uint64_t hold_count;
+    char *name;
+    QTAILQ_ENTRY(IrqbedCtrl) entry;
+};
+
+/* What a transport says about a request it has just answered. */
+typedef enum IrqbedAnswer {
+    IRQBED_ANSWER_OK = 0,
+    IRQBED_ANSWER_FAILED = 1,        /* an error was answered */
+    IRQBED_ANSWER_IRQ = 2,           /* wants an interrupt */
+    IRQBED_ANSWER_IRQ_URGENT = 4,    /* ... that waits in no window */
+} IrqbedAnswer;
+
+typedef struct IrqbedTransport {
+    bool (*realize)(IrqbedCtrl *c, Error **errp);
+    void (*unrealize)(IrqbedCtrl *c);
+    /* Registers to their power-on values; no request is in flight. */
+    void (*reset)(IrqbedCtrl *c);
+    /* D4: response and every status the guest can see; IrqbedAnswer bits. */
+    unsigned (*answer)(IrqbedReq *req);
+    /* Is an enabled status bit set? */
+    bool (*irq_level)(IrqbedCtrl *c);
+} IrqbedTransport;
+
+struct IrqbedCtrlClass {
+    PCIDeviceClass parent_class;
+
+    const IrqbedTransport *transport;
+};
+
+static inline const IrqbedTransport *irqbed_transport(IrqbedCtrl *c)
+{
+    return IRQBED_CTRL_GET_CLASS(c)->transport;
+}
+
+static inline int64_t irqbed_now_ns(void)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+/* ctrl.c: all realized controllers, in order of creation */
+void irqbed_ctrl_foreach(void (*fn)(IrqbedCtrl *, void *), void *opaque);
+/* The id= of the device, or the last part of its QOM path. */
+const char *irqbed_ctrl_name(IrqbedCtrl *c);
+/* The guest did something that the specification forbids. */
+void irqbed_ctrl_guest_error(IrqbedCtrl *c, const char *what, uint64_t value);
+
+/* knobs.c */
+void irqbed_knobs_add(ObjectClass *oc);
+void irqbed_knobs_init(IrqbedCtrl *c);
+/* Derive the model's configuration from the knobs. */
+void irqbed_knobs_apply(IrqbedCtrl *c);
+bool irqbed_knobs_check(IrqbedCtrl *c, Error **errp);
+
+/* stats.c: the object that docs/device-ufs.md describes; caller owns it */
+QDict *irqbed_ctrl_stats(IrqbedCtrl *c);
+/* All counters but in_flight to 0; what is in flight counts as fetched. */
+void irqbed_ctrl_stats_reset(IrqbedCtrl *c);
+
+/* irq.c */
+bool irqbed_irq_realize(IrqbedCtrl *c, Error **errp);
+void irqbed_irq_unrealize(IrqbedCtrl *c);
+void irqbed_irq_reset(IrqbedCtrl *c);
+/* D5: @req was answered, its status is posted, it wants an interrupt. */
+void irqbed_irq_completion(IrqbedCtrl *c, IrqbedReq *req, bool urgent,
+                           int64_t now_ns);
+/* A status bit was set that is no completion's. */
+void irqbed_irq_post(IrqbedCtrl *c);
+/* Status or enable bits were changed by the guest. */
+void irqbed_irq_update(IrqbedCtrl *c);
+/* The guest reads its interrupt status. */
+void irqbed_irq_status_read(IrqbedCtrl *c);
+/* The guest restarts the coalescing window. */
+void irqbed_irq_restart_window(IrqbedCtrl *c);
+
+/* dma.c: guest RAM only; false if any byte is not RAM, or addresses wrap */
+bool irqbed_dma_read(IrqbedCtrl *c, uint64_t addr, void *buf, uint32_t len);
+bool irqbed_dma_write(IrqbedCtrl *c, uint64_t addr, const void *buf,
+                      uint32_t len);
+/* The first @len bytes of the request's segments, from or to its buffer. */
+bool irqbed_dma_gather(IrqbedReq *req, void *buf, uint32_t len);
+bool irqbed_dma_scatter(IrqbedReq *req, const void *buf, uint32_t len);
+
+#endif

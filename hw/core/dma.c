@@ -1,0 +1,68 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Guest memory, the only place that knows MEMTX_*.
+ *
+ * Addresses come from the guest.  The memory attribute refuses everything that
+ * is not RAM, this device's own registers first of all, so that no DMA has a
+ * side effect.
+ */
+
+#include "qemu/osdep.h"
+#include "ctrl.h"
+#include "trace.h"
+
+static bool dma_rw(IrqbedCtrl *c, uint64_t addr, void *buf, uint32_t len,
+                   DMADirection dir)
+{
+    MemTxAttrs attrs = { .memory = true };
+
+    if (!len) {
+        return true;
+    }
+    if (addr + len - 1 < addr ||
+        pci_dma_rw(PCI_DEVICE(c), addr, buf, len, dir, attrs) != MEMTX_OK) {
+        trace_irqbed_dma_error(c->name, addr, len,
+                               dir == DMA_DIRECTION_FROM_DEVICE);
+        c->stats.guest_errors++;
+        return false;
+    }
+    return true;
+}
+
+bool irqbed_dma_read(IrqbedCtrl *c, uint64_t addr, void *buf, uint32_t len)
+{
+    return dma_rw(c, addr, buf, len, DMA_DIRECTION_TO_DEVICE);
+}
+
+bool irqbed_dma_write(IrqbedCtrl *c, uint64_t addr, const void *buf,
+                      uint32_t len)
+{
+    return dma_rw(c, addr, (void *)buf, len, DMA_DIRECTION_FROM_DEVICE);
+}
+
+static bool dma_segments(IrqbedReq *req, uint8_t *buf, uint32_t len,
+                         DMADirection dir)
+{
+    uint32_t i, part;
+
+    for (i = 0; i < req->nr_segments && len; i++) {
+        part = MIN(len, req->segments[i].len);
+        if (!dma_rw(req->ctrl, req->segments[i].addr, buf, part, dir)) {
+            return false;
+        }
+        buf += part;
+        len -= part;
+    }
+    return !len;
+}
+
+bool irqbed_dma_gather(IrqbedReq *req, void *buf, uint32_t len)
+{
+    return dma_segments(req, buf, len, DMA_DIRECTION_TO_DEVICE);
+}
+
+bool irqbed_dma_scatter(IrqbedReq *req, const void *buf, uint32_t len)
+{
+    return dma_segments(req, (void *)buf, len, DMA_DIRECTION_FROM_DEVICE);
+}

@@ -1,0 +1,234 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The knobs of every controller: one table with name, range and default, one
+ * getter, one setter.  Each is a QOM property, readable at any time, and
+ * writable while the device runs unless it sizes something.
+ */
+
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "qapi/visitor.h"
+#include "ctrl.h"
+
+typedef struct IrqbedKnob {
+    const char *name;
+    size_t offset;              /* of a uint64_t in IrqbedKnobs */
+    uint64_t min;
+    uint64_t max;
+    uint64_t def;
+    const char *const *words;   /* an enumeration's, or NULL */
+    bool fixed;                 /* not once the device is realized */
+    const char *help;
+} IrqbedKnob;
+
+static const char *const dist_words[] = { "fixed", "uniform", "lognormal" };
+static const char *const irq_mode_words[] = { "msi", "intx" };
+
+QEMU_BUILD_BUG_ON(ARRAY_SIZE(dist_words) != IRQBED_DIST__MAX);
+QEMU_BUILD_BUG_ON(ARRAY_SIZE(irq_mode_words) != IRQBED_IRQ_MODE__MAX);
+
+#define FIELD_OF(field) offsetof(IrqbedKnobs, field)
+#define KNOB(n, field, lo, hi, d, text) \
+    { .name = n, .offset = FIELD_OF(field), .min = lo, .max = hi, .def = d, \
+      .help = text }
+#define KNOB_NS(n, field, text) KNOB(n, field, 0, IRQBED_MAX_NS, 0, text)
+#define KNOB_FIXED(n, field, lo, hi, d, text) \
+    { .name = n, .offset = FIELD_OF(field), .min = lo, .max = hi, .def = d, \
+      .fixed = true, .help = text }
+#define KNOB_WORDS(n, field, w, text) \
+    { .name = n, .offset = FIELD_OF(field), .max = ARRAY_SIZE(w) - 1, \
+      .words = w, .help = text }
+
+static const IrqbedKnob knobs[] = {
+    KNOB_FIXED("queue-depth", queue_depth, 1, 32, 32,
+               "transfer request slots"),
+    KNOB("seed", seed, 0, UINT64_MAX, 1,
+         "seed of all random draws; setting it starts them again"),
+    KNOB("units", units, 1, IRQBED_MAX_UNITS, 1,
+         "parallel units that serve reads and writes"),
+    KNOB("unit-stripe-bytes", unit_stripe_bytes, 512, UINT64_C(1) << 40, 4096,
+         "unit = byte address / this % units"),
+    KNOB_WORDS("service-read-dist", service_read_dist, dist_words,
+               "distribution of a read's service time"),
+    KNOB_NS("service-read-ns", service_read_ns,
+            "mean (lognormal: median) service time of a read, ns"),
+    KNOB_NS("service-read-spread-ns", service_read_spread_ns,
+            "uniform: half width; lognormal: sigma times the median, ns"),
+    KNOB_NS("service-read-ns-per-kib", service_read_ns_per_kib,
+            "cost per KiB read, ns"),
+    KNOB_WORDS("service-write-dist", service_write_dist, dist_words,
+               "distribution of a write's service time"),
+    KNOB_NS("service-write-ns", service_write_ns,
+            "mean (lognormal: median) service time of a write, ns"),
+    KNOB_NS("service-write-spread-ns", service_write_spread_ns,
+            "uniform: half width; lognormal: sigma times the median, ns"),
+    KNOB_NS("service-write-ns-per-kib", service_write_ns_per_kib,
+            "cost per KiB written, ns"),
+    KNOB_NS("service-other-ns", service_other_ns,
+            "service time of flush, unmap and the rest, ns"),
+    { .name = "irq-mode", .offset = FIELD_OF(irq_mode),
+      .max = IRQBED_IRQ_MODE__MAX - 1, .words = irq_mode_words, .fixed = true,
+      .help = "msi: MSI offered beside INTx; intx: INTx alone" },
+    KNOB_WORDS("irq-latency-dist", irq_latency_dist, dist_words,
+               "distribution of the interrupt latency"),
+    KNOB_NS("irq-latency-ns", irq_latency_ns,
+            "mean (lognormal: median) time from status to interrupt, ns"),
+    KNOB_NS("irq-latency-spread-ns", irq_latency_spread_ns,
+            "uniform: half width; lognormal: sigma times the median, ns"),
+    /* The timeout comes first: a count above 1 is refused without one. */
+    KNOB_NS("irq-coalesce-timeout-ns", irq_coalesce_timeout_ns,
+            "longest wait of a completion for others, ns"),
+    KNOB("irq-coalesce-count", irq_coalesce_count, 1, 65535, 1,
+         "completions per interrupt; 1: no coalescing"),
+    KNOB("irq-drop-every", irq_drop_every, 0, UINT64_MAX, 0,
+         "fault: every n-th completion raises no interrupt; 0: never"),
+    KNOB("hold-every", hold_every, 0, UINT64_MAX, 0,
+         "fault: every n-th request is never answered; 0: never"),
+};
+
+static uint64_t *knob_value(IrqbedCtrl *c, const IrqbedKnob *k)
+{
+    return (uint64_t *)((char *)&c->knobs + k->offset);
+}
+
+bool irqbed_knobs_check(IrqbedCtrl *c, Error **errp)
+{
+    if (c->knobs.irq_coalesce_count > 1 && !c->knobs.irq_coalesce_timeout_ns) {
+        error_setg(errp, "irq-coalesce-count above 1 needs "
+                   "irq-coalesce-timeout-ns above 0: the last completions "
+                   "would wait for ever");
+        return false;
+    }
+    return true;
+}
+
+void irqbed_knobs_apply(IrqbedCtrl *c)
+{
+    const IrqbedKnobs *k = &c->knobs;
+
+    c->latency_cfg = (IrqbedLatencyCfg) {
+        .dist = {
+            { k->service_read_dist, k->service_read_ns,
+              k->service_read_spread_ns },
+            { k->service_write_dist, k->service_write_ns,
+              k->service_write_spread_ns },
+        },
+        .ns_per_kib = { k->service_read_ns_per_kib,
+                        k->service_write_ns_per_kib },
+        .other_ns = k->service_other_ns,
+        .units = k->units,
+        .stripe_bytes = k->unit_stripe_bytes,
+    };
+    c->irq.cfg.latency = (IrqbedDist) {
+        k->irq_latency_dist, k->irq_latency_ns, k->irq_latency_spread_ns
+    };
+    c->irq.cfg.coalesce_count = k->irq_coalesce_count;
+    c->irq.cfg.coalesce_timeout_ns = k->irq_coalesce_timeout_ns;
+    c->irq.cfg.drop_every = k->irq_drop_every;
+}
+
+static void knob_get(Object *obj, Visitor *v, const char *name, void *opaque,
+                     Error **errp)
+{
+    const IrqbedKnob *k = opaque;
+    uint64_t value = *knob_value(IRQBED_CTRL(obj), k);
+
+    if (k->words) {
+        char *word = (char *)k->words[value];
+
+        visit_type_str(v, name, &word, errp);
+    } else {
+        visit_type_uint64(v, name, &value, errp);
+    }
+}
+
+static bool knob_parse_word(const IrqbedKnob *k, const char *word,
+                            uint64_t *value, Error **errp)
+{
+    g_autoptr(GString) allowed = g_string_new(NULL);
+    uint64_t i;
+
+    for (i = 0; i <= k->max; i++) {
+        if (!strcmp(word, k->words[i])) {
+            *value = i;
+            return true;
+        }
+        g_string_append_printf(allowed, "%s%s", i ? ", " : "", k->words[i]);
+    }
+    error_setg(errp, "%s: '%s' is none of: %s", k->name, word, allowed->str);
+    return false;
+}
+
+static bool knob_visit(const IrqbedKnob *k, Visitor *v, const char *name,
+                       uint64_t *value, Error **errp)
+{
+    if (k->words) {
+        g_autofree char *word = NULL;
+
+        return visit_type_str(v, name, &word, errp) &&
+               knob_parse_word(k, word, value, errp);
+    }
+    if (!visit_type_uint64(v, name, value, errp)) {
+        return false;
+    }
+    if (*value < k->min || *value > k->max) {
+        error_setg(errp, "%s: %" PRIu64 " is not between %" PRIu64
+                   " and %" PRIu64, k->name, *value, k->min, k->max);
+        return false;
+    }
+    return true;
+}
+
+static void knob_set(Object *obj, Visitor *v, const char *name, void *opaque,
+                     Error **errp)
+{
+    IrqbedCtrl *c = IRQBED_CTRL(obj);
+    const IrqbedKnob *k = opaque;
+    bool realized = DEVICE(obj)->realized;
+    uint64_t value, old = *knob_value(c, k);
+
+    if (k->fixed && realized) {
+        error_setg(errp, "%s: cannot be changed once the device exists",
+                   k->name);
+        return;
+    }
+    if (!knob_visit(k, v, name, &value, errp)) {
+        return;
+    }
+    *knob_value(c, k) = value;
+    if (!realized) {
+        return;
+    }
+    if (!irqbed_knobs_check(c, errp)) {
+        *knob_value(c, k) = old;
+        return;
+    }
+    irqbed_knobs_apply(c);
+    if (k->offset == FIELD_OF(seed)) {
+        irqbed_latency_seed(&c->latency, value);
+        irqbed_rng_seed(&c->irq.shaper.rng, value, IRQBED_PURPOSE_IRQ);
+    }
+}
+
+void irqbed_knobs_add(ObjectClass *oc)
+{
+    unsigned i;
+
+    for (i = 0; i < ARRAY_SIZE(knobs); i++) {
+        const IrqbedKnob *k = &knobs[i];
+
+        object_class_property_add(oc, k->name, k->words ? "str" : "uint64",
+                                  knob_get, knob_set, NULL, (void *)k);
+        object_class_property_set_description(oc, k->name, k->help);
+    }
+}
+
+void irqbed_knobs_init(IrqbedCtrl *c)
+{
+    unsigned i;
+
+    for (i = 0; i < ARRAY_SIZE(knobs); i++) {
+        *knob_value(c, &knobs[i]) = knobs[i].def;
+    }
+}

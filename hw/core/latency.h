@@ -1,0 +1,90 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * When is a request due?  Stage D3: service time by distribution and size,
+ * queueing behind a number of parallel units.
+ *
+ * Pure: state, work and now_ns in, start and due time out.  Integers and
+ * fixed point only, so that one seed gives the same bits on any host.
+ */
+
+#ifndef HW_IRQBED_LATENCY_H
+#define HW_IRQBED_LATENCY_H
+
+#include <stdint.h>
+
+#define IRQBED_MAX_UNITS  4096
+/* No knob and no draw is above this: 1000 s. */
+#define IRQBED_MAX_NS     INT64_C(1000000000000)
+
+typedef enum IrqbedDistKind {
+    IRQBED_DIST_FIXED,          /* mean */
+    IRQBED_DIST_UNIFORM,        /* mean +- spread, ends included */
+    IRQBED_DIST_LOGNORMAL,      /* median; sigma = spread / median */
+    IRQBED_DIST__MAX
+} IrqbedDistKind;
+
+typedef struct IrqbedDist {
+    IrqbedDistKind kind;
+    uint64_t mean_ns;
+    uint64_t spread_ns;
+} IrqbedDist;
+
+/* Generator xoshiro256**, seeded by splitmix64. */
+typedef struct IrqbedRng {
+    uint64_t s[4];
+} IrqbedRng;
+
+/* One stream per purpose, so that no draw of one shifts the others. */
+typedef enum IrqbedPurpose {
+    IRQBED_PURPOSE_READ,
+    IRQBED_PURPOSE_WRITE,
+    IRQBED_PURPOSE_IRQ,
+} IrqbedPurpose;
+
+typedef enum IrqbedWork {
+    IRQBED_WORK_READ,
+    IRQBED_WORK_WRITE,
+    IRQBED_WORK_OTHER,
+    IRQBED_WORK__MAX
+} IrqbedWork;
+
+typedef struct IrqbedLatencyCfg {
+    IrqbedDist dist[2];         /* by IRQBED_WORK_READ, _WRITE */
+    uint64_t ns_per_kib[2];
+    uint64_t other_ns;
+    uint32_t units;
+    uint64_t stripe_bytes;
+} IrqbedLatencyCfg;
+
+typedef struct IrqbedLatency {
+    IrqbedRng rng[2];
+    int64_t busy_until_ns[IRQBED_MAX_UNITS];
+} IrqbedLatency;
+
+typedef struct IrqbedSchedule {
+    uint32_t unit;
+    int64_t start_ns;           /* now, or when the unit is free */
+    int64_t due_ns;             /* start plus service time */
+} IrqbedSchedule;
+
+void irqbed_rng_seed(IrqbedRng *rng, uint64_t seed, IrqbedPurpose purpose);
+uint64_t irqbed_rng_next(IrqbedRng *rng);
+
+/* 0 ... IRQBED_MAX_NS.  IRQBED_DIST_FIXED draws nothing from the generator. */
+int64_t irqbed_dist_draw(const IrqbedDist *dist, IrqbedRng *rng);
+
+void irqbed_latency_seed(IrqbedLatency *m, uint64_t seed);
+/* All units idle. */
+void irqbed_latency_idle(IrqbedLatency *m);
+
+/*
+ * Reads and writes take the unit of their first byte, addr / stripe % units,
+ * and wait until it is free.  Other work takes no unit.
+ */
+IrqbedSchedule irqbed_latency_schedule(IrqbedLatency *m,
+                                       const IrqbedLatencyCfg *cfg,
+                                       IrqbedWork work, uint64_t addr,
+                                       uint32_t bytes, int64_t now_ns);
+
+#endif

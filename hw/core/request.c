@@ -1,0 +1,303 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The way of a request from the doorbell to its answer: D1 to D4.
+ *
+ * Due times are virtual time.  With a virtual clock (icount, qtest) a request
+ * whose data is not there when it is due is waited for on the spot, so that
+ * no byte and no time the guest sees depends on the host.  With the host's
+ * clock it is answered when both are done.  Answers are given in one place
+ * only: the due timer's callback.
+ */
+
+#include "qemu/osdep.h"
+#include "qemu/main-loop.h"
+#include "qemu/memalign.h"
+#include "ctrl.h"
+#include "trace.h"
+
+/* The one function that changes a request's state. */
+static void irqbed_req_set_state(IrqbedReq *req, IrqbedReqState to)
+{
+    IrqbedCtrl *c = req->ctrl;
+    IrqbedReqState from = req->state;
+    bool was = irqbed_req_state_is_in_flight(from);
+    bool is = irqbed_req_state_is_in_flight(to);
+
+    g_assert(irqbed_req_state_may(from, to));
+    trace_irqbed_req_state(c->name, req->queue, req->tag, req->seq,
+                           irqbed_req_state_name(from),
+                           irqbed_req_state_name(to));
+    req->state = to;
+    c->stats.in_flight += is - was;
+    switch (to) {
+    case IRQBED_REQ_FETCHED:
+        c->stats.fetched++;
+        QTAILQ_INSERT_TAIL(&c->active, req, active_entry);
+        break;
+    case IRQBED_REQ_HELD:
+        c->stats.held++;
+        break;
+    case IRQBED_REQ_ABORTED:
+        c->stats.aborted++;
+        break;
+    case IRQBED_REQ_FREE:
+        QTAILQ_REMOVE(&c->active, req, active_entry);
+        break;
+    default:
+        break;
+    }
+}
+
+void irqbed_req_arrive(IrqbedReq *req)
+{
+    IrqbedCtrl *c = req->ctrl;
+
+    req->seq = c->next_seq++;
+    req->fetch_ns = irqbed_now_ns();
+    req->op = IRQBED_OP_NONE;
+    req->store = NULL;
+    req->nr_extents = 0;
+    req->fua = false;
+    req->nr_segments = 0;
+    req->to_guest = 0;
+    req->ret = 0;
+    req->dma_failed = false;
+    trace_irqbed_doorbell(c->name, req->queue, req->tag, req->seq);
+    irqbed_req_set_state(req, IRQBED_REQ_FETCHED);
+}
+
+static IrqbedWork req_work(const IrqbedReq *req)
+{
+    switch (req->op) {
+    case IRQBED_OP_READ:
+        return IRQBED_WORK_READ;
+    case IRQBED_OP_WRITE:
+        return IRQBED_WORK_WRITE;
+    default:
+        return IRQBED_WORK_OTHER;
+    }
+}
+
+/* Those already due and waiting for data (host clock) need no timer. */
+static void arm_due_timer(IrqbedCtrl *c)
+{
+    IrqbedReq *req;
+
+    QTAILQ_FOREACH(req, &c->due, due_entry) {
+        if (req->state == IRQBED_REQ_SCHEDULED) {
+            timer_mod(c->due_timer, req->due_ns);
+            return;
+        }
+    }
+    timer_del(c->due_timer);
+}
+
+/* In order of due time, and of arrival among equals. */
+static void due_insert(IrqbedCtrl *c, IrqbedReq *req)
+{
+    IrqbedReq *before;
+
+    QTAILQ_FOREACH_REVERSE(before, &c->due, due_entry) {
+        if (before->due_ns <= req->due_ns) {
+            QTAILQ_INSERT_AFTER(&c->due, before, req, due_entry);
+            return;
+        }
+    }
+    QTAILQ_INSERT_HEAD(&c->due, req, due_entry);
+}
+
+void irqbed_req_schedule(IrqbedReq *req)
+{
+    IrqbedCtrl *c = req->ctrl;
+    IrqbedExtent *where = &req->extents[0];
+    IrqbedSchedule s;
+
+    if (c->knobs.hold_every && ++c->hold_count % c->knobs.hold_every == 0) {
+        irqbed_req_set_state(req, IRQBED_REQ_HELD);
+        return;
+    }
+    s = irqbed_latency_schedule(&c->latency, &c->latency_cfg, req_work(req),
+                                where->offset, where->bytes, req->fetch_ns);
+    req->start_ns = s.start_ns;
+    req->due_ns = s.due_ns;
+    trace_irqbed_schedule(c->name, req->queue, req->tag, req->seq, s.unit,
+                          s.start_ns - req->fetch_ns, s.due_ns);
+    irqbed_req_set_state(req, IRQBED_REQ_SCHEDULED);
+
+    /* What the guest changes in its buffer from here on is not written. */
+    if (req->op == IRQBED_OP_WRITE &&
+        !irqbed_dma_gather(req, req->buf, where->bytes)) {
+        req->dma_failed = true;
+    } else if (req->op != IRQBED_OP_NONE) {
+        irqbed_media_start(req);
+    }
+    due_insert(c, req);
+    arm_due_timer(c);
+}
+
+static void count_answer(IrqbedReq *req, unsigned answer, int64_t now_ns)
+{
+    IrqbedStats *stats = &req->ctrl->stats;
+
+    if (answer & IRQBED_ANSWER_FAILED) {
+        stats->failed++;
+    } else {
+        stats->completed++;
+        if (req->op == IRQBED_OP_READ) {
+            stats->bytes_read += req->extents[0].bytes;
+        } else if (req->op == IRQBED_OP_WRITE) {
+            stats->bytes_written += req->extents[0].bytes;
+        }
+    }
+    irqbed_hist_add(&stats->service_ns[req_work(req)],
+                    req->due_ns - req->start_ns);
+    irqbed_hist_add(&stats->queueing_ns, req->start_ns - req->fetch_ns);
+    irqbed_hist_add(&stats->device_ns, now_ns - req->fetch_ns);
+}
+
+/* D4: data, then the transport's answer, then D5. */
+static void complete(IrqbedReq *req, int64_t now_ns)
+{
+    IrqbedCtrl *c = req->ctrl;
+    unsigned answer;
+
+    QTAILQ_REMOVE(&c->due, req, due_entry);
+    irqbed_req_set_state(req, IRQBED_REQ_COMPLETING);
+    if (!req->ret && req->to_guest &&
+        !irqbed_dma_scatter(req, req->buf, req->to_guest)) {
+        req->dma_failed = true;
+    }
+    answer = irqbed_transport(c)->answer(req);
+    count_answer(req, answer, now_ns);
+    trace_irqbed_complete(c->name, req->queue, req->tag, req->seq,
+                          answer & IRQBED_ANSWER_FAILED ? "failed" : "ok",
+                          now_ns - req->fetch_ns);
+    irqbed_req_set_state(req, IRQBED_REQ_FREE);
+    if (answer & (IRQBED_ANSWER_IRQ | IRQBED_ANSWER_IRQ_URGENT)) {
+        irqbed_irq_completion(c, req, answer & IRQBED_ANSWER_IRQ_URGENT,
+                              now_ns);
+    }
+}
+
+/* The first that is due and whose data is there, or may be waited for. */
+static IrqbedReq *next_due(IrqbedCtrl *c, int64_t now_ns)
+{
+    IrqbedReq *req;
+
+    QTAILQ_FOREACH(req, &c->due, due_entry) {
+        if (req->due_ns > now_ns) {
+            return NULL;
+        }
+        if (req->state == IRQBED_REQ_SCHEDULED) {
+            irqbed_req_set_state(req, IRQBED_REQ_DUE);
+        }
+        if (!req->io_busy || irqbed_media_must_wait()) {
+            return req;
+        }
+    }
+    return NULL;
+}
+
+void irqbed_req_run_due(void *opaque)
+{
+    IrqbedCtrl *c = opaque;
+    MemReentrancyGuard *guard = &DEVICE(c)->mem_reentrancy_guard;
+    bool engaged = guard->engaged_in_io;
+    int64_t now_ns = irqbed_now_ns();
+    IrqbedReq *req;
+
+    guard->engaged_in_io = true;
+    while ((req = next_due(c, now_ns))) {
+        irqbed_media_wait(req);
+        complete(req, now_ns);
+    }
+    arm_due_timer(c);
+    guard->engaged_in_io = engaged;
+}
+
+void irqbed_req_abort(IrqbedReq *req)
+{
+    IrqbedCtrl *c = req->ctrl;
+
+    if (req->state == IRQBED_REQ_SCHEDULED || req->state == IRQBED_REQ_DUE) {
+        irqbed_media_wait(req);
+        QTAILQ_REMOVE(&c->due, req, due_entry);
+        irqbed_req_set_state(req, IRQBED_REQ_ABORTED);
+        arm_due_timer(c);
+    } else if (req->state == IRQBED_REQ_HELD) {
+        irqbed_req_set_state(req, IRQBED_REQ_ABORTED);
+    }
+}
+
+void irqbed_req_clear(IrqbedReq *req)
+{
+    irqbed_req_abort(req);
+    if (req->state == IRQBED_REQ_ABORTED) {
+        irqbed_req_set_state(req, IRQBED_REQ_FREE);
+    }
+}
+
+void irqbed_req_clear_all(IrqbedCtrl *c)
+{
+    IrqbedReq *req, *next;
+
+    QTAILQ_FOREACH_SAFE(req, &c->active, active_entry, next) {
+        irqbed_req_clear(req);
+    }
+    irqbed_latency_idle(&c->latency);
+}
+
+void irqbed_req_detach_store(IrqbedCtrl *c, IrqbedStore *store)
+{
+    IrqbedReq *req;
+
+    QTAILQ_FOREACH(req, &c->active, active_entry) {
+        if (req->store == store) {
+            irqbed_media_wait(req);
+            req->store = NULL;
+            req->ret = -ENODEV;
+        }
+    }
+}
+
+bool irqbed_req_reserve(IrqbedReq *req, uint32_t bytes)
+{
+    if (bytes > IRQBED_MAX_TRANSFER) {
+        return false;
+    }
+    if (bytes > req->buf_size) {
+        qemu_vfree(req->buf);
+        req->buf_size = QEMU_ALIGN_UP(bytes, 4 * KiB);
+        req->buf = qemu_memalign(4 * KiB, req->buf_size);
+    }
+    return true;
+}
+
+void irqbed_req_segments(IrqbedReq *req, uint32_t count)
+{
+    if (count > req->max_segments) {
+        req->segments = g_renew(IrqbedSegment, req->segments, count);
+        req->max_segments = count;
+    }
+    req->nr_segments = count;
+}
+
+void irqbed_req_init(IrqbedReq *req, IrqbedCtrl *c, uint16_t queue,
+                     uint16_t tag)
+{
+    req->ctrl = c;
+    req->queue = queue;
+    req->tag = tag;
+    req->state = IRQBED_REQ_FREE;
+}
+
+void irqbed_req_destroy(IrqbedReq *req)
+{
+    g_assert(req->state == IRQBED_REQ_FREE);
+    g_clear_pointer(&req->segments, g_free);
+    req->max_segments = 0;
+    qemu_vfree(req->buf);
+    req->buf = NULL;
+    req->buf_size = 0;
+}
