@@ -57,3 +57,38 @@ def logs():
 
 def host_build():
     return cache() / "host-build"
+
+
+def kernel_release(version=DEFAULT_KERNEL):
+    """File with the kernel's `uname -r`."""
+    return kernel_dir(version) / "release"
+
+
+def driver_build(version=DEFAULT_KERNEL):
+    """Where guest-driver/ is built; irqbed.ko is in it."""
+    return guest_dir(version) / "driver"
+
+
+def stamps():
+    return cache() / "stamps"
+
+
+def downloads():
+    return cache() / "dl"
+
+
+def apt_state():
+    return cache() / "apt"
+
+
+def tools():
+    """Build tools unpacked from packages rather than installed."""
+    return cache() / "tools"
+
+
+def fio():
+    return cache() / "fio" / "fio"
+
+
+def busybox():
+    return cache() / "busybox" / "busybox"

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Set-up: everything that irqbed needs, in the cache.
+
+    add_setup_options(parser)   options of every verb that implies set-up
+    ensure(args, kernels)       do what is missing; quick when nothing is
+
+ensure raises UserError (bad option, no network, no space, ...) or RunError (a
+build failed). After it, the files that paths.py names are there: qemu(),
+firmware(), and for each kernel version vmlinuz(), kernel_release(), initramfs().
+"""
+
+import contextlib
+import fcntl
+import os
+import signal
+import sys
+import threading
+
+from .. import paths
+from ..errors import UserError
+from . import host, options, plan, run, steps
+from .options import add_setup_options
+
+__all__ = ["add_setup_options", "ensure"]
+
+
+def ensure(args=None, kernels=(paths.DEFAULT_KERNEL,), progress=True, redo=(), qtests=False,
+           keep_going=False):
+    """Bring the cache up to date for these kernel versions.
+
+    args: parsed arguments with (or without) the options of add_setup_options.
+    progress: print what is being done on stderr. redo: names of steps to do
+    again whether due or not. qtests: build the libqtest programs too. keep_going:
+    a failed step stops only what builds on it. Returns how many steps were run.
+    """
+    for version in kernels:
+        if version not in paths.KERNELS:
+            raise UserError(f"kernel version {version!r}: known are {', '.join(paths.KERNELS)}")
+    chosen = options.load(args)
+    make_cache()
+    todo = plan.steps_for(chosen, kernels, qtests)
+    if not redo and not is_changed(chosen) and is_done(todo, chosen):
+        return 0
+    with lock(progress), end_on_sigterm():
+        options.save(chosen)
+        todo = plan.steps_for(chosen, kernels, qtests)
+        plan.forget(todo, redo)
+        host.install_tools(plan.uses_archive(chosen), progress)
+        due = steps.due_steps(todo)
+        steps.run_due(due, progress, keep_going)
+        return len(due)
+
+
+def is_changed(chosen):
+    """Do the options differ from the remembered ones?"""
+    return chosen != options.load()
+
+
+def is_done(todo, chosen):
+    return not host.missing_tools(plan.uses_archive(chosen)) and not steps.due_steps(todo)
+
+
+def make_cache():
+    try:
+        paths.cache().mkdir(parents=True, exist_ok=True)
+    except OSError as err:
+        raise UserError(f"{paths.cache()}: {err.strerror}; pass XDG_CACHE_HOME=DIR with a folder "
+                        f"that can be written") from err
+    if not os.access(paths.cache(), os.W_OK):
+        raise UserError(f"{paths.cache()}: cannot be written; pass XDG_CACHE_HOME=DIR with a folder that can")
+
+
+@contextlib.contextmanager
+def lock(progress=True):
+    """One set-up at a time; a second one says whom it waits for."""
+    with open(paths.cache() / "lock", "a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            if progress:
+                print(f"irqbed: another set-up is running ({file.read().strip() or 'just started'}); "
+                      f"waiting for it", file=sys.stderr, flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        file.truncate(0)
+        file.write(f"process {os.getpid()}")
+        file.flush()
+        run.inherited_fds.append(file.fileno())
+        try:
+            yield
+        finally:
+            run.inherited_fds.remove(file.fileno())
+            file.truncate(0)
+
+
+@contextlib.contextmanager
+def end_on_sigterm():
+    """SIGTERM ends the running command as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(signum, frame):
+        sys.exit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
