@@ -96,6 +96,8 @@ DRIVER = (
     Key("queue_depth", "int", "Slots used; 0: what the device offers.", 0, low=0, high=32),
     Key("timeout_ms", "int", "Age at which a request is looked at, then reset.", 30000, "ms", 1,
         3_600_000),
+    Key("max_retries", "int", "How often a request is sent again after a reset or a busy device.",
+        5, low=0, high=100),
     Key("irq_mode", "enum", "Interrupts the driver asks for.", "msi", choices=("msi", "intx")),
 )
 

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From the cells of an experiment to boots, and from a boot to its job file.
+
+Cells that agree on machine, devices and what is fixed when the driver is
+loaded share a boot; between them only the workload and the driver's live
+parameters change.
+"""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import fio_options, knobs, vm
+from .jobs import Job
+
+MOUNT = "/mnt"
+FILE = f"{MOUNT}/file"
+DEBUGFS = "/sys/kernel/debug/irqbed"
+DISK_WAIT_S = 60
+SETUP_LIMIT_MS = 300_000
+# Load without a runtime is ended after this much guest time.
+UNTIMED_LIMIT_S = 600
+
+
+@dataclass
+class Boot:
+    """One VM's share of an experiment."""
+
+    machine: vm.Machine
+    config: dict            # of the first cell; what the cells share is the same in all
+    cells: list
+
+    def devices(self, workdir):
+        """The controllers, on images that prepare_images() makes in WORKDIR."""
+        out = []
+        for device in self.config["device"]:
+            known = {key: val for key, val in device.items() if key not in ("id", "type", "lu")}
+            lus = [vm.Lu(str(image_path(workdir, device, lun)))
+                   for lun in range(len(device["lu"]))]
+            out.append(vm.Device(f"irqbed-{device['type']}", device["id"], known, lus))
+        return out
+
+
+def image_path(workdir, device, lun):
+    return Path(workdir) / f"{device['id']}lu{lun}.img"
+
+
+def prepare_images(boot, workdir):
+    """The disks' images: empty and sparse, or private copies of the user's."""
+    for device in boot.config["device"]:
+        for lun, lu in enumerate(device["lu"]):
+            path = image_path(workdir, device, lun)
+            if lu["drive"]:
+                shutil.copyfile(lu["drive"], path)
+            else:
+                with open(path, "wb") as file:
+                    file.truncate(lu["size_mib"] << 20)
+
+
+def boot_key(config):
+    """What cells of one boot have in common, as a text."""
+    driver = {key: val for key, val in config["driver"].items() if key not in knobs.DRIVER_LIVE}
+    return json.dumps([config["machine"], config["device"], driver,
+                       config["workload"]["target"]], sort_keys=True)
+
+
+def make_boots(cells):
+    """Boots for CELLS, in the order in which their first cells stand there."""
+    groups = {}
+    for cell in cells:
+        groups.setdefault(boot_key(cell.config), []).append(cell)
+    return [Boot(make_machine(group[0].config["machine"]), group[0].config, group)
+            for group in groups.values()]
+
+
+def make_machine(config):
+    args = (f"irqaffinity={config['irq_cpu']}", *config["kernel_args"].split())
+    return vm.Machine(cpus=config["cpus"], memory_mib=config["memory"], kernel=config["kernel"],
+                      clock=config["clock"], ns_per_insn=config["ns_per_insn"],
+                      quantum_ns=config["quantum_ns"], seed=config["seed"], kernel_args=args)
+
+
+# --- what the guest does ----------------------------------------------------
+
+def disk(config):
+    """The guest's name of the first disk."""
+    return "/dev/irqbed0l0" if config["driver"]["module"] == "irqbed" else "/dev/sda"
+
+
+def debugfs_dirs(config):
+    """{device id: the driver's directory for it}."""
+    return {device["id"]: f"{DEBUGFS}/{vm.pci_address(index)}"
+            for index, device in enumerate(config["device"])}
+
+
+def load_driver_script(config):
+    """Shell text that loads the driver and waits until the disk is there."""
+    driver = config["driver"]
+    if driver["module"] == "stock":
+        load = "modprobe sd_mod && modprobe ufshcd-pci"
+    else:
+        words = [f"{key}={val}" for key, val in driver.items() if key != "module"]
+        load = "modprobe irqbed " + " ".join(words)
+    node = disk(config)
+    return (f"{load} || exit 1; n=0; while [ ! -b {node} ]; do n=$((n+1)); "
+            f"[ $n -gt {DISK_WAIT_S * 10} ] && {{ echo no disk {node} >&2; exit 1; }}; "
+            "sleep 0.1; done")
+
+
+def make_fs_script(config):
+    """Shell text that puts an ext2 file system on the disk and mounts it through ext4."""
+    node = disk(config)
+    return (f"modprobe ext4 && mke2fs -b 4096 {node} >/dev/null && "
+            f"mount -t ext4 -o noatime {node} {MOUNT}")
+
+
+def fio_argv(workload, node, changed=None):
+    """The fio command line of a workload; CHANGED options override its own."""
+    options = {key: val for key, val in workload.items() if key not in knobs.table("workload")}
+    options.setdefault("filename", FILE if workload["target"] == "file" else node)
+    if str(options.get("rw")).split(":")[0] in (
+            "rw", "readwrite", "randrw", "trimwrite"):
+        options.setdefault("unified_rw_reporting", "both")
+    options.update(changed or {})
+    return ["fio", "--name=irqbed", *(fio_options.argument(k, v) for k, v in options.items()),
+            "--group_reporting=1", "--output-format=json", "--eta=never"]
+
+
+def limit_ms(workload):
+    """Guest time after which a fio run of this workload is ended."""
+    if workload["limit"]:
+        return int(workload["limit"] * 1000)
+    if "runtime" not in workload:
+        return UNTIMED_LIMIT_S * 1000
+    runs_s = (fio_options.seconds(workload["runtime"])
+              + fio_options.seconds(workload.get("ramp_time", 0)))
+    return int(runs_s * 4000) + 60_000
+
+
+def add_boot_steps(job, boot):
+    """What is done once, before the first cell."""
+    config = boot.config
+    job.exec("uname", ["uname", "-r"])
+    job.shell("driver", load_driver_script(config), SETUP_LIMIT_MS)
+    if config["workload"]["target"] == "file":
+        job.shell("filesystem", make_fs_script(config), SETUP_LIMIT_MS)
+    return job
+
+
+def add_warmup(job, boot):
+    """Lay the file out, then a load that is thrown away."""
+    first = boot.cells[0].config["workload"]
+    node = disk(boot.config)
+    if first["target"] == "file":
+        job.exec("layout", fio_argv(first, node, {"create_only": True, "numjobs": 1}),
+                 SETUP_LIMIT_MS)
+    if first["warmup"]:
+        changed = {"time_based": True, "runtime": first["warmup"]}
+        job.exec("warmup", fio_argv(first, node, changed), SETUP_LIMIT_MS)
+    job.dmesg()
+
+
+def add_cell_steps(job, cell):
+    """One cell: set the driver, reset the counters, measure, read them."""
+    config = cell.config
+    ours = config["driver"]["module"] == "irqbed"
+    dirs = debugfs_dirs(config) if ours else {}
+    job.cell(cell.id)
+    for path in dirs.values():
+        for key in knobs.DRIVER_LIVE:
+            job.write(f"{path}/{key}", config["driver"][key])
+    job.exec("sync", ["sync"])
+    for path in dirs.values():
+        job.write(f"{path}/reset_stats", "1")
+    job.stats("before", reset=True)
+    workload = config["workload"]
+    for number in range(workload["repeats"]):
+        job.exec(f"fio{number}", fio_argv(workload, disk(config)), limit_ms(workload))
+    job.exec("sync", ["sync"])
+    for name, path in dirs.items():
+        job.read(f"driver.{name}", f"{path}/stats")
+        for key in knobs.DRIVER_LIVE:
+            job.read(f"knob.{name}.{key}", f"{path}/{key}")
+    job.stats("device")
+    job.dmesg()
+    job.end()
+
+
+def make_job(boot):
+    """The whole job file of a boot."""
+    job = Job()
+    add_boot_steps(job, boot)
+    add_warmup(job, boot)
+    for cell in boot.cells:
+        add_cell_steps(job, cell)
+    return job.poweroff()
+
+
+def make_shell_job(boot):
+    """What makes the VM ready for a person: driver, file system, then a shell."""
+    return add_boot_steps(Job(), boot).leave()
+
+
+def virtual_seconds(boot):
+    """Roughly how much guest time the cells take, for estimates and limits."""
+    total = 0.0
+    for cell in boot.cells:
+        workload = cell.config["workload"]
+        runs_s = fio_options.seconds(workload["runtime"]) if "runtime" in workload else 10
+        total += runs_s * workload["repeats"] + 0.5
+    return total
