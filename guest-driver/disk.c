@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Disks: the tag set that all of a controller's disks share, and one gendisk
+ * for each logical unit.
+ *
+ * All disks are made before the first one is shown to the world and none is
+ * added later, because a reset quiesces and later releases all queues of the
+ * set: one that came in between would be released without being quiesced.
+ */
+#include <linux/blkdev.h>
+#include <linux/module.h>
+
+#include "irqbed.h"
+
+static const struct block_device_operations irqbed_fops = {
+	.owner = THIS_MODULE,
+};
+
+/**
+ * irqbed_tags_init() - make the tag set
+ * @ctrl: the controller; its number of slots is known
+ *
+ * No I/O scheduler by default: nothing between the workload and the slots.
+ *
+ * Return: 0 or -errno.
+ */
+int irqbed_tags_init(struct irqbed_ctrl *ctrl)
+{
+	struct blk_mq_tag_set *set = &ctrl->tag_set;
+
+	set->ops = &irqbed_mq_ops;
+	set->nr_hw_queues = 1;
+	set->queue_depth = ctrl->depth;
+	set->numa_node = dev_to_node(&ctrl->pdev->dev);
+	set->cmd_size = sizeof(struct irqbed_cmd);
+	set->flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
+	/* blk-mq's timer has no finer unit; budgets are never counted in it. */
+	set->timeout = DIV_ROUND_UP(ctrl->config.timeout_ms * HZ, MSEC_PER_SEC);
+	set->driver_data = ctrl;
+	return blk_mq_alloc_tag_set(set);
+}
+
+/**
+ * irqbed_disk_add() - make a disk, which nobody sees yet
+ * @ctrl: the controller
+ * @what: lun, block_shift, blocks and discard of the disk
+ *
+ * Return: 0 or -errno.
+ */
+int irqbed_disk_add(struct irqbed_ctrl *ctrl, const struct irqbed_disk *what)
+{
+	struct queue_limits lim = {
+		.features = BLK_FEAT_WRITE_CACHE,
+		.logical_block_size = 1u << what->block_shift,
+		.physical_block_size = 1u << what->block_shift,
+		.io_min = 1u << what->block_shift,
+		.max_segments = IRQBED_MAX_SEGMENTS,
+		.max_segment_size = SZ_256K,
+		.max_hw_sectors = SZ_1M >> SECTOR_SHIFT,
+		.dma_alignment = 3,
+	};
+	struct irqbed_disk *disk;
+
+	if (ctrl->nr_disks == ARRAY_SIZE(ctrl->disks))
+		return -ENOSPC;
+	disk = &ctrl->disks[ctrl->nr_disks];
+	*disk = *what;
+	disk->ctrl = ctrl;
+	if (disk->discard) {
+		lim.max_hw_discard_sectors = UINT_MAX >> SECTOR_SHIFT;
+		lim.max_discard_segments = 1;
+		lim.discard_granularity = lim.logical_block_size;
+	}
+	disk->gd = blk_mq_alloc_disk(&ctrl->tag_set, &lim, disk);
+	if (IS_ERR(disk->gd))
+		return PTR_ERR(disk->gd);
+	disk->gd->fops = &irqbed_fops;
+	disk->gd->private_data = disk;
+	snprintf(disk->gd->disk_name, DISK_NAME_LEN, "irqbed%dl%u",
+		 ctrl->index, disk->lun);
+	set_capacity(disk->gd,
+		     disk->blocks << (disk->block_shift - SECTOR_SHIFT));
+	ctrl->nr_disks++;
+	return 0;
+}
+
+/**
+ * irqbed_disks_publish() - show the disks to the world
+ * @ctrl: the controller, ready for I/O: partition tables are read now
+ *
+ * Return: 0 or -errno; in both cases irqbed_disks_remove() cleans up.
+ */
+int irqbed_disks_publish(struct irqbed_ctrl *ctrl)
+{
+	for (u32 i = 0; i < ctrl->nr_disks; i++) {
+		struct irqbed_disk *disk = &ctrl->disks[i];
+		int err = device_add_disk(&ctrl->pdev->dev, disk->gd, NULL);
+
+		if (err)
+			return err;
+		disk->live = true;
+	}
+	return 0;
+}
+
+/**
+ * irqbed_disks_remove() - take the disks away
+ * @ctrl: the controller, still able to finish or fail what is in flight
+ *
+ * On return no request is in flight and none will come.
+ */
+void irqbed_disks_remove(struct irqbed_ctrl *ctrl)
+{
+	for (u32 i = 0; i < ctrl->nr_disks; i++) {
+		if (ctrl->disks[i].live)
+			del_gendisk(ctrl->disks[i].gd);
+	}
+	for (u32 i = 0; i < ctrl->nr_disks; i++)
+		put_disk(ctrl->disks[i].gd);
+	ctrl->nr_disks = 0;
+}
+
+/**
+ * irqbed_freeze() - wait until nothing is in flight, let nothing in
+ * @ctrl: the controller
+ */
+void irqbed_freeze(struct irqbed_ctrl *ctrl)
+{
+	for (u32 i = 0; i < ctrl->nr_disks; i++)
+		blk_freeze_queue_start(ctrl->disks[i].gd->queue);
+	for (u32 i = 0; i < ctrl->nr_disks; i++)
+		blk_mq_freeze_queue_wait(ctrl->disks[i].gd->queue);
+}
+
+/**
+ * irqbed_unfreeze() - go on after irqbed_freeze()
+ * @ctrl: the controller
+ */
+void irqbed_unfreeze(struct irqbed_ctrl *ctrl)
+{
+	for (u32 i = 0; i < ctrl->nr_disks; i++)
+		blk_mq_unfreeze_queue(ctrl->disks[i].gd->queue);
+}

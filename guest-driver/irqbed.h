@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The driver's own types and what its files offer to each other.
+ *
+ * A controller (ctrl) has one queue of up to 32 slots; the blk-mq tag of a
+ * request is its slot.  The queue's lock covers the doorbell and the two slot
+ * maps, nothing else; no request is given back to the block layer under it.
+ */
+#ifndef IRQBED_H
+#define IRQBED_H
+
+#include <linux/blk-mq.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/scatterlist.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "hist.h"
+#include "policy.h"
+
+#define IRQBED_VERSION		"1"
+#define IRQBED_MAX_SLOTS	32
+#define IRQBED_MAX_SEGMENTS	128
+#define IRQBED_MAX_LUNS		32
+
+enum irqbed_irq_mode {
+	IRQBED_IRQ_MSI,
+	IRQBED_IRQ_INTX,
+};
+
+/* The value of a knob that is set to "none". */
+#define IRQBED_NONE		U64_MAX
+
+static_assert(IRQBED_NONE == IRQBED_UNLIMITED_NS);
+static_assert(IRQBED_NONE == IRQBED_UNLIMITED_CNT);
+
+/* One u64 for each knob, under the knob's name. */
+struct irqbed_config {
+#define KNOB(name, ...) u64 name;
+#include "knobs.h"
+#undef KNOB
+};
+
+/* A knob's declaration, made from knobs.h. */
+struct irqbed_knob {
+	const char *name;
+	const char *const *words;
+	u64 least;
+	u64 greatest;
+	bool none;
+	bool live;
+	const char *initial;	/* the default, as a user would write it */
+	size_t offset;		/* in struct irqbed_config */
+};
+
+enum irqbed_ctrl_state {
+	IRQBED_CTRL_LIVE,
+	IRQBED_CTRL_RESETTING,	/* queues quiesced, the hardware is not ours */
+	IRQBED_CTRL_DEAD,	/* gone, or not to be revived: all I/O fails */
+};
+
+/*
+ * Life of a request in the driver; irqbed_cmd_move() alone changes it.
+ *
+ *   IDLE --queue_rq--> ISSUED --reap--> IDLE (ended)
+ *                        |  \--reap, device busy--> WAITING --queue_rq--> ISSUED
+ *                        \--reset--> LOST --> WAITING, or IDLE (failed)
+ */
+enum irqbed_cmd_state {
+	IRQBED_CMD_IDLE,
+	IRQBED_CMD_ISSUED,	/* has a slot; the hardware or a reaper has it */
+	IRQBED_CMD_LOST,	/* taken from the hardware by a reset */
+	IRQBED_CMD_WAITING,	/* on blk-mq's requeue list, no slot */
+};
+
+/* Where a request was found finished; also who may write a set of counters. */
+enum irqbed_ctx {
+	IRQBED_CTX_HARD,	/* the hard interrupt */
+	IRQBED_CTX_THREAD,	/* the interrupt thread */
+	IRQBED_CTX_TIMEOUT,	/* blk-mq's timeout, under ctrl->recover_mutex */
+	IRQBED_CTX_RESET,	/* the last look before a reset, ditto */
+	IRQBED_NR_CTX
+};
+
+/* What an interrupt status said; see irqbed_transport.ack. */
+#define IRQBED_EV_DONE		BIT(0)	/* requests may have finished */
+#define IRQBED_EV_FATAL		BIT(1)	/* only a reset helps */
+
+/* One request: the driver's part of a struct request. */
+struct irqbed_cmd {
+	u64 seq;		/* n-th doorbell of its queue; set when issued */
+	enum irqbed_cmd_state state;
+	u32 retries;
+	u32 lun;
+	int nents;		/* of sgl, before mapping */
+	int mapped;		/* of sgl, after mapping */
+	struct scatterlist sgl[IRQBED_MAX_SEGMENTS];
+};
+
+/* Counters with one writer at a time each, see enum irqbed_ctx. */
+struct irqbed_ctx_stats {
+	u64 completed;		/* ended with success */
+	u64 failed;		/* ended with an error */
+	u64 requeued;		/* not ended: to be sent again */
+	u64 passes;
+	u64 empty;		/* passes that found nothing */
+};
+
+struct irqbed_irq_stats {
+	u64 irqs;		/* calls of the hard handler */
+	u64 none;		/* of them: the interrupt was not ours */
+	u64 in_hardirq;		/* of the others: ran as a hard interrupt */
+	u64 in_thread;		/* ran in a thread (kernel argument threadirqs) */
+	u64 handovers[IRQBED_NR_REASONS];
+	struct irqbed_hist hard_ns;
+	struct irqbed_hist thread_ns;
+};
+
+struct irqbed_recover_stats {
+	u64 timeouts;		/* requests that blk-mq said were too old */
+	u64 resets;
+	u64 resets_failed;
+};
+
+struct irqbed_ctrl;
+
+/**
+ * struct irqbed_queue - the slots of a controller and what happened in them
+ * @ctrl: the controller
+ * @lock: protects the doorbell and the fields down to @cmds; taken in hard
+ *	interrupts
+ * @outstanding: slots that the hardware owns
+ * @ready: slots that the hardware is done with, left by a pass that had to stop
+ * @seq: number of doorbells rung
+ * @submitted: requests taken from blk-mq, each counted once however often sent
+ * @cmds: the request in each slot, from doorbell to end; cleared by whoever
+ *	ends it, without @lock
+ * @waiting: requests on blk-mq's requeue lists that came from here
+ * @failed_unsent: of those, failed there because the controller had died
+ * @unexpected: things that cannot happen and did
+ * @ctx: counters by context
+ * @irq: counters of the interrupt handler and its thread
+ * @recover: counters of timeouts and resets
+ */
+struct irqbed_queue {
+	struct irqbed_ctrl *ctrl;
+
+	spinlock_t lock ____cacheline_aligned_in_smp;
+	u32 outstanding;
+	u32 ready;
+	u64 seq;
+	u64 submitted;
+	struct request *cmds[IRQBED_MAX_SLOTS];
+
+	atomic_t waiting;
+	atomic64_t failed_unsent;
+	atomic64_t unexpected;
+	struct irqbed_ctx_stats ctx[IRQBED_NR_CTX];
+	struct irqbed_irq_stats irq;
+	struct irqbed_recover_stats recover;
+};
+
+/**
+ * struct irqbed_transport - what a kind of controller does in its own way
+ * @name: for messages
+ * @alloc: find out the number of slots, get the memory that the hardware sees
+ * @start: from any state to ready for requests, interrupts off
+ * @stop: no DMA and no interrupts any more
+ * @scan: call irqbed_disk_add() for each disk
+ * @prep: describe a request to the hardware
+ * @kick: ring the doorbell of a slot; under the queue's lock
+ * @done: slots that the hardware has finished, of those it owns; ditto
+ * @result: how a finished request went; BLK_STS_RESOURCE to send it again
+ * @ack: read and clear the interrupt status; IRQBED_EV_*, 0 for "not mine"
+ * @mask: interrupts off (true) or on
+ */
+struct irqbed_transport {
+	const char *name;
+	int (*alloc)(struct irqbed_ctrl *ctrl);
+	int (*start)(struct irqbed_ctrl *ctrl);
+	void (*stop)(struct irqbed_ctrl *ctrl);
+	int (*scan)(struct irqbed_ctrl *ctrl);
+	blk_status_t (*prep)(struct irqbed_queue *q, struct request *rq);
+	void (*kick)(struct irqbed_queue *q, u32 slot);
+	u32 (*done)(struct irqbed_queue *q);
+	blk_status_t (*result)(struct irqbed_queue *q, struct request *rq);
+	u32 (*ack)(struct irqbed_queue *q);
+	void (*mask)(struct irqbed_queue *q, bool off);
+};
+
+/* A disk: one logical unit or port. */
+struct irqbed_disk {
+	struct irqbed_ctrl *ctrl;
+	struct gendisk *gd;
+	u32 lun;
+	u32 block_shift;	/* log2 of the logical block's size */
+	u64 blocks;
+	bool discard;
+	bool live;		/* device_add_disk() was done */
+};
+
+/**
+ * struct irqbed_ctrl - one controller
+ * @index: the number in the disks' names
+ * @depth: slots in use
+ * @config: the knobs; the live ones change only while the queues are frozen
+ * @config_mutex: one change of a knob, or reset of the counters, at a time
+ * @irq_mode: what we got, which is not always what @config asks for
+ * @state: written under @recover_mutex
+ * @recover_mutex: one timeout or reset at a time; also makes them the only
+ *	writer of their counters
+ * @priv: the transport's own
+ */
+struct irqbed_ctrl {
+	struct pci_dev *pdev;
+	const struct irqbed_transport *ops;
+	void __iomem *regs;
+	void *priv;
+	int index;
+	u32 depth;
+	int irq;
+	enum irqbed_irq_mode irq_mode;
+	struct irqbed_config config;
+	struct mutex config_mutex;	/* changes of @config, see above */
+	enum irqbed_ctrl_state state;
+	struct mutex recover_mutex;	/* timeouts and resets, see above */
+	struct work_struct reset_work;
+	struct blk_mq_tag_set tag_set;
+	struct irqbed_disk disks[IRQBED_MAX_LUNS];
+	u32 nr_disks;
+	struct dentry *debugfs;
+	struct irqbed_queue queue;
+};
+
+/**
+ * struct irqbed_reap_result - what a pass did
+ * @done: requests taken off the slots
+ * @more: requests were, or may have been, left
+ * @reason: why, when @more
+ */
+struct irqbed_reap_result {
+	u32 done;
+	bool more;
+	enum irqbed_reason reason;
+};
+
+static inline bool irqbed_ctrl_is_dead(const struct irqbed_ctrl *ctrl)
+{
+	return READ_ONCE(ctrl->state) == IRQBED_CTRL_DEAD;
+}
+
+/* params.c */
+extern const char *const irqbed_policy_words[];
+extern const char *const irqbed_irq_mode_words[];
+extern const struct irqbed_knob irqbed_knobs[];
+extern const u32 irqbed_nr_knobs;
+extern struct irqbed_config irqbed_default_config;
+
+int irqbed_knob_parse(const struct irqbed_knob *knob, const char *text,
+		      u64 *val);
+int irqbed_knob_print(const struct irqbed_knob *knob,
+		      const struct irqbed_config *config, char *buf,
+		      size_t size);
+u64 *irqbed_knob_val(const struct irqbed_knob *knob,
+		     struct irqbed_config *config);
+int irqbed_params_init(void);
+
+/* disk.c */
+int irqbed_tags_init(struct irqbed_ctrl *ctrl);
+int irqbed_disk_add(struct irqbed_ctrl *ctrl, const struct irqbed_disk *what);
+int irqbed_disks_publish(struct irqbed_ctrl *ctrl);
+void irqbed_disks_remove(struct irqbed_ctrl *ctrl);
+void irqbed_freeze(struct irqbed_ctrl *ctrl);
+void irqbed_unfreeze(struct irqbed_ctrl *ctrl);
+
+/* queue.c */
+extern const struct blk_mq_ops irqbed_mq_ops;
+
+void irqbed_cmd_move(struct irqbed_queue *q, struct irqbed_cmd *cmd,
+		     enum irqbed_cmd_state from, enum irqbed_cmd_state to);
+void irqbed_end_slot(struct irqbed_queue *q, u32 slot, enum irqbed_ctx ctx);
+void irqbed_end_lost(struct irqbed_queue *q, struct request *rq,
+		     enum irqbed_ctx ctx);
+
+/* reap.c */
+struct irqbed_reap_result irqbed_reap(struct irqbed_queue *q,
+				      const struct irqbed_budget *budget,
+				      enum irqbed_ctx ctx, u64 start_ns);
+
+/* irq.c */
+int irqbed_irq_init(struct irqbed_ctrl *ctrl);
+void irqbed_irq_exit(struct irqbed_ctrl *ctrl);
+
+/* recover.c */
+enum blk_eh_timer_return irqbed_timeout(struct request *rq);
+void irqbed_reset_work(struct work_struct *work);
+void irqbed_reset_schedule(struct irqbed_ctrl *ctrl);
+void irqbed_kill(struct irqbed_ctrl *ctrl);
+
+/* stats.c */
+struct seq_file;
+
+void irqbed_stats_print(struct irqbed_queue *q, struct seq_file *m);
+void irqbed_stats_reset(struct irqbed_queue *q);
+
+/* debugfs.c */
+void irqbed_debugfs_init(void);
+void irqbed_debugfs_exit(void);
+void irqbed_debugfs_add(struct irqbed_ctrl *ctrl);
+void irqbed_debugfs_remove(struct irqbed_ctrl *ctrl);
+
+/* ufs.c */
+extern const struct irqbed_transport irqbed_ufs_transport;
+
+#endif /* IRQBED_H */

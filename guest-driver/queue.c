@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The way of a request through the driver: from blk-mq to the doorbell, and
+ * from a finished slot back to blk-mq.
+ *
+ * Stages G1 and G4.  The doorbell is rung under the queue's lock, because the
+ * reaper takes "outstanding and not in the doorbell" for finished; requests
+ * are ended outside of it, because ending one may well submit the next.
+ *
+ * Requests are ended by blk_mq_end_request() where they are found, and not by
+ * blk_mq_complete_request(): that would move every completion of a queue like
+ * ours, which is its controller's only one, into the block softirq, or by an
+ * interrupt to the submitting CPU.  "Ended in the hard interrupt" means just
+ * that here, so rq_affinity has no say.
+ */
+#include "irqbed.h"
+#include "trace.h"
+
+static void irqbed_unexpected(struct irqbed_queue *q, u32 tag, u64 seq,
+			      const char *what)
+{
+	atomic64_inc(&q->unexpected);
+	trace_irqbed_err_unexpected(q, tag, seq, what);
+	dev_warn_ratelimited(&q->ctrl->pdev->dev, "unexpected: slot %u: %s\n",
+			     tag, what);
+}
+
+/**
+ * irqbed_cmd_move() - change a request's state
+ * @q: its queue
+ * @cmd: the request
+ * @from: the state it has
+ * @to: the state it gets
+ *
+ * Any other state than @from is a bug of the driver: counted and told.
+ */
+void irqbed_cmd_move(struct irqbed_queue *q, struct irqbed_cmd *cmd,
+		     enum irqbed_cmd_state from, enum irqbed_cmd_state to)
+{
+	if (unlikely(cmd->state != from))
+		irqbed_unexpected(q, blk_mq_rq_from_pdu(cmd)->tag, cmd->seq,
+				  "wrong state");
+	cmd->state = to;
+}
+
+static void irqbed_unmap(struct irqbed_ctrl *ctrl, struct request *rq)
+{
+	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
+
+	if (cmd->nents)
+		dma_unmap_sg(&ctrl->pdev->dev, cmd->sgl, cmd->nents,
+			     rq_dma_dir(rq));
+	cmd->nents = 0;
+}
+
+/* Only reads and writes have data; a discard's list is the transport's own. */
+static blk_status_t irqbed_map(struct irqbed_ctrl *ctrl, struct request *rq)
+{
+	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
+
+	cmd->nents = 0;
+	cmd->mapped = 0;
+	if (req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_WRITE)
+		return BLK_STS_OK;
+	cmd->nents = blk_rq_map_sg(rq->q, rq, cmd->sgl);
+	cmd->mapped = dma_map_sg(&ctrl->pdev->dev, cmd->sgl, cmd->nents,
+				 rq_dma_dir(rq));
+	if (!cmd->mapped) {
+		cmd->nents = 0;
+		return BLK_STS_RESOURCE;
+	}
+	return BLK_STS_OK;
+}
+
+/* From here on the request is in flight. */
+static void irqbed_issue(struct irqbed_queue *q, struct request *rq)
+{
+	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
+	bool again = rq->rq_flags & RQF_DONTPREP;
+	unsigned long flags;
+
+	rq->rq_flags |= RQF_DONTPREP;
+	spin_lock_irqsave(&q->lock, flags);
+	if (again)
+		atomic_dec(&q->waiting);
+	else
+		q->submitted++;
+	irqbed_cmd_move(q, cmd, again ? IRQBED_CMD_WAITING : IRQBED_CMD_IDLE,
+			IRQBED_CMD_ISSUED);
+	cmd->seq = ++q->seq;
+	q->cmds[rq->tag] = rq;
+	q->outstanding |= BIT(rq->tag);
+	trace_irqbed_submit(q, rq, cmd);
+	q->ctrl->ops->kick(q, rq->tag);
+	spin_unlock_irqrestore(&q->lock, flags);
+}
+
+/*
+ * The doorbell rings for each request, not once for a batch: a batch would
+ * make the first request wait for the descriptors of the others.
+ */
+static blk_status_t irqbed_queue_rq(struct blk_mq_hw_ctx *hctx,
+				    const struct blk_mq_queue_data *bd)
+{
+	struct request *rq = bd->rq;
+	struct irqbed_disk *disk = hctx->queue->queuedata;
+	struct irqbed_ctrl *ctrl = disk->ctrl;
+	struct irqbed_queue *q = &ctrl->queue;
+	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
+	blk_status_t status;
+
+	if (!(rq->rq_flags & RQF_DONTPREP)) {
+		cmd->retries = 0;
+		cmd->lun = disk->lun;
+		cmd->state = IRQBED_CMD_IDLE;
+	}
+	if (irqbed_ctrl_is_dead(ctrl)) {
+		status = BLK_STS_IOERR;
+		goto out_fail;
+	}
+	blk_mq_start_request(rq);
+	status = irqbed_map(ctrl, rq);
+	if (status)
+		goto out_fail;
+	status = ctrl->ops->prep(q, rq);
+	if (status)
+		goto out_unmap;
+	irqbed_issue(q, rq);
+	return BLK_STS_OK;
+
+out_unmap:
+	irqbed_unmap(ctrl, rq);
+out_fail:
+	/* blk-mq ends it with any error but this one, and we counted it. */
+	if (rq->rq_flags & RQF_DONTPREP && status != BLK_STS_RESOURCE) {
+		irqbed_cmd_move(q, cmd, IRQBED_CMD_WAITING, IRQBED_CMD_IDLE);
+		atomic_dec(&q->waiting);
+		atomic64_inc(&q->failed_unsent);
+	}
+	return status;
+}
+
+/*
+ * Send it again.  Not later than here is blk-mq told to look at its list: once
+ * this request has ended, its disk may be gone at any time.
+ */
+static void irqbed_requeue(struct irqbed_queue *q, struct request *rq,
+			   enum irqbed_cmd_state from, enum irqbed_ctx ctx)
+{
+	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
+
+	cmd->retries++;
+	irqbed_cmd_move(q, cmd, from, IRQBED_CMD_WAITING);
+	q->ctx[ctx].requeued++;
+	atomic_inc(&q->waiting);
+	blk_mq_requeue_request(rq, true);
+}
+
+static void irqbed_end(struct irqbed_queue *q, struct request *rq, u32 tag,
+		       enum irqbed_cmd_state from, enum irqbed_ctx ctx,
+		       blk_status_t status)
+{
+	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
+
+	irqbed_cmd_move(q, cmd, from, IRQBED_CMD_IDLE);
+	if (likely(!status))
+		q->ctx[ctx].completed++;
+	else
+		q->ctx[ctx].failed++;
+	trace_irqbed_end(q, rq, cmd, tag, status, ctx);
+	blk_mq_end_request(rq, status);
+}
+
+static bool irqbed_may_retry(const struct irqbed_ctrl *ctrl,
+			     const struct irqbed_cmd *cmd)
+{
+	return !irqbed_ctrl_is_dead(ctrl) &&
+	       cmd->retries < ctrl->config.max_retries;
+}
+
+/**
+ * irqbed_end_slot() - end the request in a slot that the hardware is done with
+ * @q: the queue
+ * @slot: the slot; the caller has taken its bit out of the maps
+ * @ctx: who found it
+ *
+ * Any context, no lock held.
+ */
+void irqbed_end_slot(struct irqbed_queue *q, u32 slot, enum irqbed_ctx ctx)
+{
+	struct request *rq = q->cmds[slot];
+	struct irqbed_cmd *cmd;
+	blk_status_t status;
+
+	if (unlikely(!rq)) {
+		irqbed_unexpected(q, slot, q->seq, "finished, but empty");
+		return;
+	}
+	q->cmds[slot] = NULL;
+	cmd = blk_mq_rq_to_pdu(rq);
+	status = q->ctrl->ops->result(q, rq);
+	irqbed_unmap(q->ctrl, rq);
+	if (unlikely(status == BLK_STS_RESOURCE)) {
+		if (irqbed_may_retry(q->ctrl, cmd)) {
+			irqbed_requeue(q, rq, IRQBED_CMD_ISSUED, ctx);
+			return;
+		}
+		status = BLK_STS_IOERR;
+	}
+	irqbed_end(q, rq, slot, IRQBED_CMD_ISSUED, ctx, status);
+}
+
+/**
+ * irqbed_end_lost() - end or send again what a reset took from the hardware
+ * @q: the queue, quiesced
+ * @rq: the request, already in the state "lost" and in no slot
+ * @ctx: IRQBED_CTX_RESET, or who else holds ctrl->recover_mutex
+ *
+ * What is sent again waits until the caller ends the quiescence.
+ */
+void irqbed_end_lost(struct irqbed_queue *q, struct request *rq,
+		     enum irqbed_ctx ctx)
+{
+	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
+
+	irqbed_unmap(q->ctrl, rq);
+	if (irqbed_may_retry(q->ctrl, cmd))
+		irqbed_requeue(q, rq, IRQBED_CMD_LOST, ctx);
+	else
+		irqbed_end(q, rq, rq->tag, IRQBED_CMD_LOST, ctx,
+			   BLK_STS_TIMEOUT);
+}
+
+static int irqbed_init_request(struct blk_mq_tag_set *set, struct request *rq,
+			       unsigned int hctx_idx, unsigned int numa_node)
+{
+	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
+
+	sg_init_table(cmd->sgl, IRQBED_MAX_SEGMENTS);
+	return 0;
+}
+
+const struct blk_mq_ops irqbed_mq_ops = {
+	.queue_rq = irqbed_queue_rq,
+	.timeout = irqbed_timeout,
+	.init_request = irqbed_init_request,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The UFS transport's own types: UFSHCI 3.1 over the doorbell.
+ *
+ * Registers, descriptors and UPIUs are declared by <ufs/ufshci.h>; here is
+ * what lies around them.
+ */
+#ifndef IRQBED_UFS_H
+#define IRQBED_UFS_H
+
+#include <linux/io.h>
+#include <linux/unaligned.h>
+#include <scsi/scsi_proto.h>
+#include <ufs/ufs.h>
+#include <ufs/ufshci.h>
+
+#include "irqbed.h"
+
+#define IRQBED_UFS_BAR		0
+#define IRQBED_UFS_TM_SLOTS	8
+#define IRQBED_UFS_ADMIN_BYTES	4096
+
+/* UNMAP parameter list, SBC-3 5.28: header and one block descriptor. */
+struct irqbed_ufs_unmap {
+	__be16 data_len;	/* bytes after this field */
+	__be16 descr_len;
+	__be32 reserved;
+	__be64 lba;
+	__be32 blocks;
+	__be32 reserved2;
+};
+
+static_assert(sizeof(struct irqbed_ufs_unmap) == 24);
+
+/* UFSHCI 3.1 section 6.1.1: UTP command descriptor, 128-byte aligned. */
+struct irqbed_ufs_ucd {
+	u8 command_upiu[ALIGNED_UPIU_SIZE];
+	u8 response_upiu[ALIGNED_UPIU_SIZE];
+	struct ufshcd_sg_entry prdt[IRQBED_MAX_SEGMENTS];
+	struct irqbed_ufs_unmap unmap;
+} __aligned(128);
+
+static_assert(sizeof(struct ufshcd_sg_entry) == 16);
+static_assert(sizeof(struct utp_transfer_req_desc) == 32);
+static_assert(sizeof(struct utp_task_req_desc) == 80);
+static_assert(sizeof(struct utp_upiu_req) == 32);
+static_assert(sizeof(struct irqbed_ufs_ucd) % 128 == 0);
+static_assert(offsetof(struct irqbed_ufs_ucd, response_upiu) % 8 == 0);
+static_assert(offsetof(struct irqbed_ufs_ucd, prdt) % 8 == 0);
+
+/**
+ * struct irqbed_ufs - the transport's part of a controller
+ * @utrd: transfer request list, one descriptor for each slot
+ * @ucd: command descriptors, one for each slot
+ * @utmrd: task management list; given to the hardware but not used
+ * @admin: data of requests made while probing or resetting
+ * @utrd_dma: bus address of @utrd; and so on
+ * @ie: interrupts enabled, as last written; 0 while masked
+ */
+struct irqbed_ufs {
+	struct utp_transfer_req_desc *utrd;
+	struct irqbed_ufs_ucd *ucd;
+	struct utp_task_req_desc *utmrd;
+	u8 *admin;
+	dma_addr_t utrd_dma;
+	dma_addr_t ucd_dma;
+	dma_addr_t utmrd_dma;
+	dma_addr_t admin_dma;
+	u32 ie;
+};
+
+/* Requests finished, and everything after which only a reset helps. */
+#define IRQBED_UFS_FATAL	INT_FATAL_ERRORS
+#define IRQBED_UFS_IE		(UTP_TRANSFER_REQ_COMPL | IRQBED_UFS_FATAL)
+
+static inline struct irqbed_ufs *irqbed_ufs(struct irqbed_ctrl *ctrl)
+{
+	return ctrl->priv;
+}
+
+static inline u32 irqbed_ufs_read(struct irqbed_ctrl *ctrl, u32 reg)
+{
+	return readl(ctrl->regs + reg);
+}
+
+static inline void irqbed_ufs_write(struct irqbed_ctrl *ctrl, u32 reg, u32 val)
+{
+	writel(val, ctrl->regs + reg);
+}
+
+static inline struct utp_upiu_req *irqbed_ufs_req(struct irqbed_ufs *ufs,
+						  u32 slot)
+{
+	return (struct utp_upiu_req *)ufs->ucd[slot].command_upiu;
+}
+
+static inline struct utp_upiu_rsp *irqbed_ufs_rsp(struct irqbed_ufs *ufs,
+						  u32 slot)
+{
+	return (struct utp_upiu_rsp *)ufs->ucd[slot].response_upiu;
+}
+
+static inline dma_addr_t irqbed_ufs_ucd_dma(struct irqbed_ufs *ufs, u32 slot)
+{
+	return ufs->ucd_dma + slot * sizeof(*ufs->ucd);
+}
+
+/* ufs.c */
+void irqbed_ufs_fill_utrd(struct irqbed_ufs *ufs, u32 slot,
+			  enum utp_data_direction dir, u32 segments);
+void irqbed_ufs_fill_prd(struct ufshcd_sg_entry *prd, dma_addr_t addr,
+			 u32 bytes);
+int irqbed_ufs_sense_key(const struct utp_upiu_rsp *rsp);
+
+/* ufs_init.c */
+int irqbed_ufs_alloc(struct irqbed_ctrl *ctrl);
+int irqbed_ufs_start(struct irqbed_ctrl *ctrl);
+void irqbed_ufs_stop(struct irqbed_ctrl *ctrl);
+
+/* ufs_scan.c */
+int irqbed_ufs_scan(struct irqbed_ctrl *ctrl);
+int irqbed_ufs_device_init(struct irqbed_ctrl *ctrl);
+
+/* ufs_init.c: one request, polled, while nothing else is in flight */
+int irqbed_ufs_exec(struct irqbed_ctrl *ctrl, enum utp_data_direction dir,
+		    u32 bytes);
+
+#endif /* IRQBED_UFS_H */
