@@ -14,6 +14,7 @@ from pathlib import Path
 from . import fio_options, knobs, vm
 from .jobs import Job
 
+MODULE = "/lib/irqbed/irqbed.ko"
 MOUNT = "/mnt"
 FILE = f"{MOUNT}/file"
 DEBUGFS = "/sys/kernel/debug/irqbed"
@@ -101,7 +102,7 @@ def load_driver_script(config):
         load = "modprobe sd_mod && modprobe ufshcd-pci"
     else:
         words = [f"{key}={val}" for key, val in driver.items() if key != "module"]
-        load = "modprobe irqbed " + " ".join(words)
+        load = f"insmod {MODULE} " + " ".join(words)
     node = disk(config)
     return (f"{load} || exit 1; n=0; while [ ! -b {node} ]; do n=$((n+1)); "
             f"[ $n -gt {DISK_WAIT_S * 10} ] && {{ echo no disk {node} >&2; exit 1; }}; "
