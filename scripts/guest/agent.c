@@ -511,11 +511,26 @@ static void map_ctl(void)
 	close(fd);
 }
 
-int main(void)
+/* "irqbed-agent stats": the snapshot on standard output, for shell tests. */
+static int print_stats(void)
+{
+	struct step s = { .field = { "stats", "now" }, .count = 2 };
+	struct buf b = { 0 };
+
+	map_ctl();
+	buf_str(&b, "{\"type\":\"stats\"");
+	step_stats(&s, &b);
+	printf("%s}\n", b.data);
+	return 0;
+}
+
+int main(int argc, char **argv)
 {
 	char *job, *line;
 	struct step s = { 0 };
 
+	if (argc == 2 && !strcmp(argv[1], "stats"))
+		return print_stats();
 	map_ctl();
 	kmsg_fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (kmsg_fd < 0)
