@@ -33,15 +33,20 @@ def guest_steps(version, kernel, programs):
     folder = paths.guest_dir(version)
     has_driver = version == paths.DEFAULT_KERNEL
     base = Step(f"guest-base-{version}", f"guest image for {version}: base", "about 10 s",
-                lambda log: pack_base(version, log), inputs=lambda: (modules.WANTED, FOLDERS, TEXTS),
+                lambda log: pack_base(version, log), inputs=code_hash,
                 outputs=[folder / "base.cpio.zst"], needs=[kernel, *programs], mib=30)
     driver = Step(f"driver-{version}", f"guest driver for {version}: building", "about 10 s",
                   lambda log: build_driver(version, log), inputs=lambda: hash_files(DRIVER),
                   needs=[kernel], mib=20)
     overlay = Step(f"guest-overlay-{version}", f"guest image for {version}: overlay", "a second",
-                   lambda log: pack_overlay(version, log), inputs=lambda: hash_files(GUEST, TESTS),
+                   lambda log: pack_overlay(version, log), inputs=lambda: (code_hash(), hash_files(GUEST, TESTS)),
                    outputs=[paths.initramfs(version)], needs=[base, *([driver] if has_driver else [])], mib=20)
     return [base, *([driver] if has_driver else []), overlay]
+
+
+def code_hash():
+    """The code that makes the image is one of its inputs."""
+    return hash_files(__file__, modules.__file__, cpio.__file__)
 
 
 def release_of(version):
@@ -113,7 +118,10 @@ def pack_overlay(version, log):
         archive.file("init", (GUEST / "init").read_bytes(), executable=True)
     driver = paths.driver_build(version) / "irqbed.ko"
     if driver.exists():
-        archive.file("lib/irqbed/irqbed.ko", driver.read_bytes())
+        # Debug information stays in driver/irqbed.ko; in the guest it only costs time.
+        stripped = folder / "irqbed.ko"
+        log.run(["strip", "--strip-debug", "-o", stripped, driver])
+        archive.file("lib/irqbed/irqbed.ko", stripped.read_bytes())
     for path in sorted(TESTS.rglob("*")) if TESTS.is_dir() else []:
         if path.is_file() and path.suffix not in NOT_IN_GUEST and "__pycache__" not in path.parts:
             archive.file(f"tests/{path.relative_to(TESTS)}", path.read_bytes(), os.access(path, os.X_OK))

@@ -23,7 +23,7 @@ PACKAGES = {
     "6.1": ("main", "linux-image-amd64", None),
     "7.2": ("sid", "linux-image-amd64", None),
 }
-PARTS = r"linux-(image|binary|modules|headers|kbuild)-\d.*"
+PARTS = r"linux-(image|base|binary|modules|headers|kbuild)-\d.*"
 
 
 def kernel_step(version, options):
@@ -96,11 +96,11 @@ def arrange(new, version, log):
     release = images[0].parent.name if images[0].name == "vmlinuz" else images[0].name[len("vmlinuz-"):]
     if not release.startswith(f"{version}."):
         raise UserError(f"kernel {version}: the archive has {release} now; pass {INSTEAD}")
-    root = "unpacked/usr/lib" if (new / "unpacked/usr/lib/modules" / release / "kernel").exists() else "unpacked/lib"
+    if not (new / "unpacked/lib/modules").exists():
+        (new / "unpacked/lib").symlink_to("usr/lib")
     (new / "vmlinuz").symlink_to(images[0].relative_to(new))
-    (new / "modules").symlink_to(f"{root}/modules/{release}")
-    log.run(["depmod", "-b", new / "unpacked", "-m", f"/{root.removeprefix('unpacked/')}/modules", release]
-            if root.endswith("usr/lib") else ["depmod", "-b", new / "unpacked", release])
+    (new / "modules").symlink_to(f"unpacked/lib/modules/{release}")
+    log.run(["depmod", "-b", new / "unpacked", release])
     for top in new.glob(f"unpacked/usr/src/linux-headers-{release}"):
         fix_headers(top)
         (new / "headers").symlink_to(top.relative_to(new))

@@ -21,11 +21,17 @@ WANTED = (
     "qemu_fw_cfg",
 )
 LISTS = ("modules.order", "modules.builtin", "modules.builtin.modinfo")
+NOT_IN_GUEST = ("modules.order", "modules.builtin.modinfo")
 
 
 def module_name(path):
     """"kernel/drivers/ata/libahci.ko.xz" -> "libahci" (the kernel takes - and _ as one)."""
     return re.sub(r"\.ko(\.\w+)?$", "", path.rsplit("/", 1)[-1]).replace("-", "_")
+
+
+def read_lines(path):
+    """The lines of a file, none if it is not there."""
+    return path.read_text().splitlines() if path.exists() else []
 
 
 def read_dependencies(folder):
@@ -40,8 +46,7 @@ def read_dependencies(folder):
 def soft_dependencies(folder):
     """{name: [names]} from modules.softdep: what modprobe loads before and after."""
     found = {}
-    path = folder / "modules.softdep"
-    for line in path.read_text().splitlines() if path.exists() else []:
+    for line in read_lines(folder / "modules.softdep"):
         words = line.split()
         if words[:1] == ["softdep"]:
             found.setdefault(words[1].replace("-", "_"), []).extend(
@@ -52,8 +57,7 @@ def soft_dependencies(folder):
 def aliases(folder):
     """{alias without wildcards: [names]}: softdeps name things such as crypto-crc32c."""
     found = {}
-    path = folder / "modules.alias"
-    for line in path.read_text().splitlines() if path.exists() else []:
+    for line in read_lines(folder / "modules.alias"):
         words = line.split()
         if words[:1] == ["alias"] and "*" not in words[1] and ":" not in words[1]:
             found.setdefault(words[1].replace("-", "_"), []).append(words[2])
@@ -63,7 +67,7 @@ def aliases(folder):
 def closure(folder, wanted, log):
     """Paths of the wanted modules and of all they need, sorted."""
     dependencies, soft, known_as = read_dependencies(folder), soft_dependencies(folder), aliases(folder)
-    builtin = {module_name(line) for line in (folder / "modules.builtin").read_text().splitlines()}
+    builtin = {module_name(line) for line in read_lines(folder / "modules.builtin")}
     chosen, todo = set(), [(name.replace("-", "_"), True) for name in wanted]
     while todo:
         name, is_needed = todo.pop()
@@ -113,6 +117,5 @@ def add_modules(archive, folder, release, log):
         log.run(["depmod", "-b", temporary, release])
         for path in sorted(stage.rglob("*")):
             # busybox modprobe reads the text forms only
-            if path.is_file() and path.suffix != ".bin" and path.name not in LISTS:
+            if path.is_file() and path.suffix != ".bin" and path.name not in NOT_IN_GUEST:
                 archive.file(f"{top}/{path.relative_to(stage)}", path.read_bytes())
-        archive.file(f"{top}/modules.builtin", (stage / "modules.builtin").read_bytes())

@@ -11,7 +11,7 @@ import time
 from .. import paths
 
 NINJA_COUNT = re.compile(r"^\[(\d+)/(\d+)\]")
-KEPT = ("HOME", "USER", "TMPDIR", "TERM", "XDG_CACHE_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR",
+KEPT = ("HOME", "USER", "TMPDIR", "TERM", "XDG_CACHE_HOME", "APT_CONFIG", "SSL_CERT_FILE", "SSL_CERT_DIR",
         "http_proxy", "https_proxy", "ftp_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 REPORT_EVERY_S = 30
 
