@@ -85,6 +85,9 @@ typedef struct IrqbedIrq {
     IrqbedShaper shaper;
     IrqbedShaperCfg cfg;
     QEMUTimer *timer;
+    bool guest_window;          /* these two instead of the knobs' */
+    uint32_t guest_count;
+    int64_t guest_timeout_ns;
     bool level;                 /* the transport's level, as last seen */
     bool await_read;            /* raised, status not yet read */
     bool await_clear;           /* raised, status not yet cleared */
@@ -179,8 +182,12 @@ void irqbed_irq_post(IrqbedCtrl *c);
 void irqbed_irq_update(IrqbedCtrl *c);
 /* The guest reads its interrupt status. */
 void irqbed_irq_status_read(IrqbedCtrl *c);
+/* The guest's own coalescing, instead of the knobs' while it is @on. */
+void irqbed_irq_guest_window(IrqbedCtrl *c, bool on, uint32_t count,
+                             int64_t timeout_ns);
 /* The guest restarts the coalescing window. */
 void irqbed_irq_restart_window(IrqbedCtrl *c);
+bool irqbed_irq_window_open(IrqbedCtrl *c);
 
 /* dma.c: guest RAM only; false if any byte is not RAM, or addresses wrap */
 bool irqbed_dma_read(IrqbedCtrl *c, uint64_t addr, void *buf, uint32_t len);

@@ -140,16 +140,35 @@ void irqbed_irq_status_read(IrqbedCtrl *c)
     }
 }
 
+void irqbed_irq_guest_window(IrqbedCtrl *c, bool on, uint32_t count,
+                             int64_t timeout_ns)
+{
+    c->irq.guest_window = on;
+    c->irq.guest_count = count;
+    c->irq.guest_timeout_ns = timeout_ns;
+    irqbed_knobs_apply(c);
+}
+
 void irqbed_irq_restart_window(IrqbedCtrl *c)
 {
     irq_step(c, IRQBED_SHAPER_RESTART, irqbed_now_ns());
 }
 
+bool irqbed_irq_window_open(IrqbedCtrl *c)
+{
+    return c->irq.shaper.state == IRQBED_SHAPER_WINDOW;
+}
+
 static void irq_time(void *opaque)
 {
     IrqbedCtrl *c = opaque;
+    MemReentrancyGuard *guard = &DEVICE(c)->mem_reentrancy_guard;
+    bool engaged = guard->engaged_in_io;
 
+    /* A message may be aimed at this device's own registers. */
+    guard->engaged_in_io = true;
     irq_step(c, IRQBED_SHAPER_TIME, irqbed_now_ns());
+    guard->engaged_in_io = engaged;
 }
 
 void irqbed_irq_reset(IrqbedCtrl *c)
@@ -161,6 +180,7 @@ void irqbed_irq_reset(IrqbedCtrl *c)
     irq->level = false;
     irq->await_read = false;
     irq->await_clear = false;
+    irqbed_irq_guest_window(c, false, 0, 0);
     irq_set_line(c, false);
 }
 

@@ -123,8 +123,10 @@ void irqbed_knobs_apply(IrqbedCtrl *c)
     c->irq.cfg.latency = (IrqbedDist) {
         k->irq_latency_dist, k->irq_latency_ns, k->irq_latency_spread_ns
     };
-    c->irq.cfg.coalesce_count = k->irq_coalesce_count;
-    c->irq.cfg.coalesce_timeout_ns = k->irq_coalesce_timeout_ns;
+    c->irq.cfg.coalesce_count = c->irq.guest_window ?
+        c->irq.guest_count : k->irq_coalesce_count;
+    c->irq.cfg.coalesce_timeout_ns = c->irq.guest_window ?
+        c->irq.guest_timeout_ns : k->irq_coalesce_timeout_ns;
     c->irq.cfg.drop_every = k->irq_drop_every;
 }
 

@@ -113,6 +113,9 @@ void irqbed_req_schedule(IrqbedReq *req)
     IrqbedExtent *where = &req->extents[0];
     IrqbedSchedule s;
 
+    trace_irqbed_fetch(c->name, req->queue, req->tag, req->seq, req->op,
+                       req->nr_extents ? where->offset : 0,
+                       req->nr_extents ? where->bytes : 0);
     if (c->knobs.hold_every && ++c->hold_count % c->knobs.hold_every == 0) {
         irqbed_req_set_state(req, IRQBED_REQ_HELD);
         return;

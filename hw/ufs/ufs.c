@@ -1,0 +1,141 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * irqbed-ufs: the device itself.  PCI identity, bus, power-on values of the
+ * registers, and the transport's operations.
+ */
+
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "hw/qdev-properties.h"
+#include "ufs.h"
+
+#define MAX_SERIAL 20
+
+static bool irqbed_ufs_irq_level(IrqbedCtrl *c)
+{
+    UfsReg *reg = &IRQBED_UFS(c)->reg;
+
+    return reg->is & reg->ie;
+}
+
+/* UFSHCI 3.1, chapter 5: read-only capabilities, everything else 0. */
+static void irqbed_ufs_reset(IrqbedCtrl *c)
+{
+    IrqbedUfs *u = IRQBED_UFS(c);
+    uint32_t cap = 0;
+
+    memset(&u->reg, 0, sizeof(u->reg));
+    cap = FIELD_DP32(cap, CAP, NUTRS, c->knobs.queue_depth - 1);
+    cap = FIELD_DP32(cap, CAP, RTT, 2);
+    cap = FIELD_DP32(cap, CAP, NUTMRS, IRQBED_UFS_TM_SLOTS - 1);
+    cap = FIELD_DP32(cap, CAP, 64AS, 1);
+    u->reg.cap = cap;
+    u->reg.ver = IRQBED_UFS_VERSION;
+    irqbed_ufs_uic_reset(u);
+    irqbed_ufs_query_reset(u);
+}
+
+static bool irqbed_ufs_realize(IrqbedCtrl *c, Error **errp)
+{
+    IrqbedUfs *u = IRQBED_UFS(c);
+    PCIDevice *dev = PCI_DEVICE(c);
+    unsigned i;
+
+    if (!u->serial) {
+        u->serial = g_strdup("IRQBED0001");
+    }
+    if (strlen(u->serial) > MAX_SERIAL) {
+        error_setg(errp, "serial: longer than %d characters", MAX_SERIAL);
+        return false;
+    }
+    pci_config_set_prog_interface(dev->config, 0x1);
+    for (i = 0; i < IRQBED_UFS_MAX_SLOTS; i++) {
+        irqbed_req_init(&u->reqs[i].core, c, 0, i);
+    }
+    qbus_init(&u->bus, sizeof(u->bus), TYPE_IRQBED_UFS_BUS, DEVICE(u), NULL);
+    memory_region_init_io(&u->mmio, OBJECT(u), &irqbed_ufs_mmio_ops, u,
+                          "irqbed-ufs", IRQBED_UFS_MMIO_BYTES);
+    pci_register_bar(dev, 0, PCI_BASE_ADDRESS_SPACE_MEMORY, &u->mmio);
+    irqbed_ufs_reset(c);
+    return true;
+}
+
+static void irqbed_ufs_unrealize(IrqbedCtrl *c)
+{
+    IrqbedUfs *u = IRQBED_UFS(c);
+    unsigned i;
+
+    for (i = 0; i < IRQBED_UFS_MAX_SLOTS; i++) {
+        irqbed_req_destroy(&u->reqs[i].core);
+    }
+}
+
+static const Property irqbed_ufs_props[] = {
+    DEFINE_PROP_STRING("serial", IrqbedUfs, serial),
+};
+
+static const IrqbedTransport irqbed_ufs_transport = {
+    .realize = irqbed_ufs_realize,
+    .unrealize = irqbed_ufs_unrealize,
+    .reset = irqbed_ufs_reset,
+    .answer = irqbed_ufs_answer,
+    .irq_level = irqbed_ufs_irq_level,
+};
+
+static const VMStateDescription irqbed_ufs_vmstate = {
+    .name = TYPE_IRQBED_UFS,
+    .unmigratable = 1,
+};
+
+static void irqbed_ufs_class_init(ObjectClass *oc, void *data)
+{
+    DeviceClass *dc = DEVICE_CLASS(oc);
+    PCIDeviceClass *pc = PCI_DEVICE_CLASS(oc);
+
+    IRQBED_CTRL_CLASS(oc)->transport = &irqbed_ufs_transport;
+    pc->vendor_id = PCI_VENDOR_ID_REDHAT;
+    pc->device_id = PCI_DEVICE_ID_REDHAT_UFS;
+    pc->class_id = PCI_CLASS_STORAGE_UFS;
+    dc->desc = "irqbed UFS host controller";
+    dc->vmsd = &irqbed_ufs_vmstate;
+    device_class_set_props(dc, irqbed_ufs_props);
+}
+
+static bool irqbed_ufs_bus_check_address(BusState *bus, DeviceState *dev,
+                                         Error **errp)
+{
+    if (!object_dynamic_cast(OBJECT(dev), TYPE_IRQBED_UFS_LU)) {
+        error_setg(errp, "%s cannot be on an %s", object_get_typename(
+                   OBJECT(dev)), TYPE_IRQBED_UFS_BUS);
+        return false;
+    }
+    return true;
+}
+
+static void irqbed_ufs_bus_class_init(ObjectClass *oc, void *data)
+{
+    BUS_CLASS(oc)->check_address = irqbed_ufs_bus_check_address;
+}
+
+static const TypeInfo irqbed_ufs_info = {
+    .name = TYPE_IRQBED_UFS,
+    .parent = TYPE_IRQBED_CTRL,
+    .instance_size = sizeof(IrqbedUfs),
+    .class_init = irqbed_ufs_class_init,
+};
+
+static const TypeInfo irqbed_ufs_bus_info = {
+    .name = TYPE_IRQBED_UFS_BUS,
+    .parent = TYPE_BUS,
+    .instance_size = sizeof(BusState),
+    .class_init = irqbed_ufs_bus_class_init,
+};
+
+static void irqbed_ufs_register_types(void)
+{
+    type_register_static(&irqbed_ufs_info);
+    type_register_static(&irqbed_ufs_bus_info);
+}
+
+type_init(irqbed_ufs_register_types)
