@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What no single key can tell: keys of one cell that do not go together."""
 
+import os
+
 from . import fio_options
 from .keys import shown
 
@@ -41,9 +43,19 @@ def _devices(devices, fail):
             fail(f"device.{index}.id", f"{shown(device['id'])} is taken",
                  "each device has its own id")
         seen.add(device["id"])
-        if len(device["lu"]) > 32:
-            fail(f"device.{index}.lu", f"has {len(device['lu'])} entries",
-                 "at most 32 are possible")
+        _device(device, f"device.{index}", fail)
+
+
+def _device(device, prefix, fail):
+    if device["irq_coalesce_count"] > 1 and not device["irq_coalesce_timeout_ns"]:
+        fail(f"{prefix}.irq_coalesce_count", "would let the last completions wait for ever",
+             "give irq_coalesce_timeout_ns too")
+    if len(device["lu"]) > 32:
+        fail(f"{prefix}.lu", f"has {len(device['lu'])} entries", "at most 32 are possible")
+    for number, lu in enumerate(device["lu"]):
+        if lu["drive"] and not os.path.isfile(lu["drive"]):
+            fail(f"{prefix}.lu.{number}.drive", f"{lu['drive']}: no such file",
+                 "must be a raw image")
 
 
 def _driver(cell, fail):

@@ -36,7 +36,7 @@ def allowed(key):
     if key.kind in ("str", "file", "texts"):
         return {"str": "text", "file": "path", "texts": "list of texts"}[key.kind]
     span = f"{plain(key.low)} to {plain(key.high)}"
-    extra = {"limit": ' or `"none"`', "numbers": ", or a list", "power2": ", a power of two"}
+    extra = {"limit": ' or `"none"`', "numbers": ", or a list"}
     return span + extra.get(key.kind, "")
 
 

@@ -50,8 +50,7 @@ class Key:
             return "a list of texts"
         span = f"{plain(self.low)} to {plain(self.high)}"
         noun = {"int": "a whole number", "limit": f'a whole number or "{NONE}"',
-                "number": "a number", "numbers": "a number, or a list of numbers",
-                "power2": "a power of two"}[self.kind]
+                "number": "a number", "numbers": "a number, or a list of numbers"}[self.kind]
         return f"{noun}, {span}" + (f" {self.unit}" if self.unit else "")
 
 
@@ -101,13 +100,6 @@ def _check_limit(key, value):
     return NONE if value == NONE else _check_int(key, value)
 
 
-def _check_power2(key, value):
-    value = _check_int(key, value)
-    if value & (value - 1):
-        raise _wrong(key, value)
-    return value
-
-
 def _check_numbers(key, value):
     if isinstance(value, list) and value:
         return [_check_number(key, item) for item in value]
@@ -147,7 +139,7 @@ def _check_texts(key, value):
 
 
 CHECKS = {"int": _check_int, "number": _check_number, "limit": _check_limit,
-          "power2": _check_power2, "numbers": _check_numbers, "bool": _check_bool,
+          "numbers": _check_numbers, "bool": _check_bool,
           "str": _check_str, "file": _check_file, "enum": _check_enum, "texts": _check_texts}
 
 

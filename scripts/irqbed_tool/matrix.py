@@ -48,9 +48,9 @@ def make_axes(loader, matrix, config):
     out = []
     for name, values in matrix.items():
         path = f"matrix.{name}"
+        keys = _axis_key(loader, name, config)
         if not isinstance(values, list) or not values:
             loader.fail(path, f"{shown(values)} is not allowed", "must be a list of values")
-        keys = _axis_key(loader, name, config)
         checked = [_axis_value(loader, keys, value, path) for value in values]
         if len({word(value) for value in checked}) != len(checked):
             loader.fail(path, "has a value twice", "each value makes one cell")

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Bad input: exit status 2, one line on stderr with file and key, nothing written."""
+
+import os
+
+from support import TINY, TempDirCase, irqbed
+
+# (what replaces what in TINY, words that the message must have)
+FILES = (
+    ("", "[machin]\ncpus = 1\n", ("machin", "unknown table", 'did you mean "machine"?')),
+    ("", "[machine]\ncups = 1\n", ("machine.cups", "unknown key", 'did you mean "cpus"?')),
+    ("", "[machine]\ncpus = 0\n", ("machine.cpus", "0 is not allowed", "1 to 64")),
+    ("", "[machine]\ncpus = \"two\"\n", ("machine.cpus", '"two"', "whole number")),
+    ("", "[machine]\ncpus = true\n", ("machine.cpus", "true", "whole number")),
+    ("", "[machine]\nclock = \"fast\"\n", ("machine.clock", '"virtual" or "host"')),
+    ("", "[machine]\nkernel = \"5.10\"\n", ("machine.kernel", "6.12")),
+    ("", "[machine]\nirq_cpu = 4\n", ("machine.irq_cpu", "0 to 3")),
+    ("", "[machine]\nns_per_insn = [1, 2]\n", ("machine.ns_per_insn", "4 vCPUs")),
+    ("", "[machine]\nns_per_insn = 0\n", ("machine.ns_per_insn", "0.125")),
+    ("", "[driver]\npolicy = \"bounded\"\n", None),
+    ("", "[driver]\npolicy = \"lazy\"\n", ("driver.policy", '"lazy"', "hardirq")),
+    ("", "[driver]\ntime_limit_ns = -1\n", ("driver.time_limit_ns", "-1", '"none"')),
+    ("", "[driver]\ntime_limit_ns = \"nope\"\n", ("driver.time_limit_ns", '"none"')),
+    ("", "[driver]\nqueue_depth = 33\n", ("driver.queue_depth", "0 to 32")),
+    ("", "[driver]\nmodule = \"nvme\"\n", ("driver.module", '"irqbed" or "stock"')),
+    ("", "[table]\ncolumns = \"rw\"\n", ("table.columns", "no axis")),
+    ("", "[table]\nrows = \"{foo}\"\n", ("table.rows", "{numjobs}")),
+    ("", "[table]\nmetrics = [\"iops_agv\"]\n", ("table.metrics", 'did you mean "iops_avg"?')),
+    ("", "[table]\nnames = 3\n", ("table.names", "table of texts")),
+    ("", "[published]\nsource = \"x\"\ncolumns = [\"soft\"]\nrows = [[\"1 IOPS\", 1]]\n",
+     ("published.columns", "soft", "hardirq")),
+    ("", "[published]\nsource = \"x\"\ncolumns = [\"hardirq\"]\nrows = [[\"1 IOPS\", 1]]\n",
+     ("published.rows.0", "no row")),
+    ("", "[published]\nsource = \"x\"\ncolumns = [\"hardirq\"]\nrows = [[\"1 avg IOPS\", 1, 2]]\n",
+     ("published.rows.0", "1 figures")),
+    ("", "[published]\ncolumns = [\"hardirq\"]\nrows = [[\"1 avg IOPS\", 1]]\n",
+     ("published.source", "is missing")),
+    ("", "[[check.ratio]]\nrow = \"1 avg IOPS\"\ncolumn = \"soft\"\n", ("check.ratio.0.column", "soft")),
+    ("", "[[check.ratio]]\nrow = \"1 avg IOPS\"\ncolumn = \"bounded\"\nlow = 2\nhigh = 1\n",
+     ("check.ratio.0.low", "above high")),
+    ("", "[full]\ndevice.x = 1\n", ("full.device", "cannot be changed")),
+    ("", "[full]\nworkload.runtme = 1\n", ("workload.runtme", 'did you mean "runtime"?')),
+    ("", "device2 = 1\n", ("matrix.device2", "unknown key")),
+    ("", "cpus = 1 = 2\n", ("not TOML", "tiny.toml")),
+    ('name = "tiny"', "", ("experiment.name", "is missing")),
+    ('name = "tiny"', 'name = "a/b"', ("experiment.name", "letters")),
+    ('id = "ufs0"', 'id = "a,b"', ("device.0.id", "letters and digits")),
+    ('id = "ufs0"', "", ("device.0.id", "is missing")),
+    ('type = "ufs"', 'type = "ide"', ("device.0.type", '"ufs"')),
+    ('type = "ufs"', 'type = "ufs"\nunits = 0', ("device.0.units", "1 to 4096")),
+    ('type = "ufs"', 'type = "ufs"\nservice_read_ns = 1.5', ("device.0.service_read_ns", "1.5")),
+    ('type = "ufs"', 'type = "ufs"\nservice_read_dist = "normal"',
+     ("device.0.service_read_dist", "lognormal")),
+    ('type = "ufs"', 'type = "ufs"\nirq_coalesce_count = 8',
+     ("device.0.irq_coalesce_count", "irq_coalesce_timeout_ns")),
+    ('type = "ufs"', 'type = "ufs"\nlatency_ns = 8', ("device.0.latency_ns", "unknown key")),
+    ('type = "ufs"', 'type = "ufs"\nlu = []', ("device.0.lu", "[[device.lu]]")),
+    ('type = "ufs"', 'type = "ufs"\n[[device.lu]]\nsize_mib = 0', ("device.0.lu.0.size_mib", "MiB")),
+    ('type = "ufs"', 'type = "ufs"\n[[device.lu]]\ndrive = "nowhere.img"',
+     ("device.0.lu.0.drive", "no such file")),
+    ('type = "ufs"', 'type = "ufs"\n[[device]]\nid = "ufs0"\ntype = "ufs"', ("device.1.id", "is taken")),
+    ('rw = "randread"', "", ("workload.rw", "is missing")),
+    ('rw = "randread"', 'rw = "random"', ("workload.rw", "randread")),
+    ('rw = "randread"', 'rw = "randread"\nreadwrite = "read"', ("workload.readwrite", "given twice")),
+    ('rw = "randread"', 'rw = "randread"\nnumjbos = 2', ("workload.numjbos", '"numjobs"')),
+    ('rw = "randread"', 'rw = "randread"\niodepth = 0', ("workload.iodepth", "out of range")),
+    ('rw = "randread"', 'rw = "randread"\ndirect = 2', ("workload.direct", "true or false")),
+    ('rw = "randread"', 'rw = "randread"\noutput-format = "terse"', ("workload.output-format",)),
+    ('rw = "randread"', 'rw = "randread"\ntime_based = true', ("workload.runtime", "time_based")),
+    ('rw = "randread"', 'rw = "randread"\nruntime = "soon"', ("workload.runtime", "500ms")),
+    ('rw = "randread"', 'rw = "randread"\ntarget = "file"', ("workload.size", "32m")),
+    ('rw = "randread"', 'rw = "randread"\nsize = "65m"', ("workload.size", "size_mib is 64")),
+    ('rw = "randread"', 'rw = "randread"\nrepeats = 0', ("workload.repeats", "1 to 100")),
+    ('rw = "randread"', 'rw = "randread"\nfull = "yes"', ("workload.full", "true or false")),
+    ("numjobs = [1, 2]", "numjobs = 1", ("matrix.numjobs", "list of values")),
+    ("numjobs = [1, 2]", "numjobs = []", ("matrix.numjobs", "list of values")),
+    ("numjobs = [1, 2]", "numjobs = [1, 1]", ("matrix.numjobs", "twice")),
+    ("numjobs = [1, 2]", "numjobs = [0]", ("workload.numjobs", "1 to 1024")),
+    ("numjobs = [1, 2]", "queue_depth = [1, 2]", ("matrix.queue_depth", "device.0.queue_depth")),
+    ("numjobs = [1, 2]", '"device.7.units" = [1, 2]', ("matrix.device.7.units",)),
+    ("numjobs = [1, 2]", "cpus = [1, 99]", ("matrix.cpus", "1 to 64")),
+    ("numjobs = [1, 2]", "iodpeth = [1]", ("matrix.iodpeth", '"iodepth"')),
+    ("numjobs = [1, 2]", '"driver.policy" = ["hardirq"]', ("matrix.driver.policy", "axis twice")),
+)
+
+SETS = (
+    ("nonsense", "--set", "KEY=VALUE"),
+    ("machine.cpus", "--set", "KEY=VALUE"),
+    ("machine.cpus=0", "machine.cpus", "1 to 64"),
+    ("machine.cups=1", "machine.cups", '"cpus"'),
+    ("devcie.0.units=1", "devcie.0.units", '"device"'),
+    ("device.3.units=1", "device.3.units", "counted from 0"),
+    ("device.units=1", "device.units", "device.0.units"),
+    ("device.0=1", "device.0", "is not a key"),
+    ("device.0.units=many", "device.0.units", '"many"'),
+    ("device.0.id=x1.1", "device.0.id", "no number to multiply"),
+    ("driver.policy=hardirq", "driver.policy", "matrix.policy=[...]"),
+    ("matrix.policy=lazy", "matrix.policy", "hardirq"),
+    ("full.workload=1", "full.workload", "unknown key"),
+    ("workload.bs=big", "workload.bs", "whole number"),
+    ("experiment.name=a b", "experiment.name", "letters"),
+)
+
+
+class BadInput(TempDirCase):
+    def check(self, done, words):
+        self.assertEqual(done.returncode, 2, f"expected exit status 2\n{done.stdout}{done.stderr}")
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), 1, f"expected one line on stderr, got {done.stderr!r}")
+        self.assertTrue(lines[0].startswith("irqbed: "), lines[0])
+        for word in words:
+            self.assertIn(word, lines[0])
+        self.assertEqual(done.stdout, "")
+
+    def test_files(self):
+        for old, new, words in FILES:
+            with self.subTest(new or old):
+                text = TINY.replace(old, new) if old else TINY + new
+                path = self.file("tiny.toml", text)
+                done = irqbed("run", path, "--out", self.dir / "out", "--dry-run" if words is None
+                              else "--quiet")
+                if words is None:       # a file that is good, so that this test can fail
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    continue
+                self.check(done, [str(path), *words])
+                self.assertFalse((self.dir / "out").exists(), "a directory was made")
+
+    def test_sets(self):
+        path = self.file("tiny.toml", TINY)
+        for text, *words in SETS:
+            with self.subTest(text):
+                done = irqbed("run", path, "--set", text, "--out", self.dir / "out")
+                self.check(done, ["--set", *words])
+                self.assertFalse((self.dir / "out").exists(), "a directory was made")
+
+    def test_no_such_experiment(self):
+        self.check(irqbed("run", "ufs-bounded-hardirk"), ['did you mean "ufs-bounded-hardirq"?'])
+        self.check(irqbed("run", self.dir / "none.toml"), [str(self.dir / "none.toml"), "no such file"])
+        self.check(irqbed("shell", "nowhere"), ["nowhere", "irqbed list"])
+
+    def test_unreadable_file(self):
+        path = self.file("tiny.toml", TINY)
+        path.write_bytes(b"\xff\xfe")
+        self.check(irqbed("run", path), [str(path), "UTF-8"])
+        if os.getuid():
+            path.chmod(0)
+            self.check(irqbed("run", path), [str(path), "cannot be read"])
+
+    def test_out_directory(self):
+        path = self.file("tiny.toml", TINY)
+        taken = self.file("taken", "")
+        self.check(irqbed("run", path, "--out", taken), ["--out", "is not a directory"])
+        self.check(irqbed("run", path, "--out", taken / "below"), ["--out", "is not a directory"])
+        self.check(irqbed("run", path, "--out", "/proc/irqbed"), ["--out", "/proc/irqbed"])
+
+    def test_numbers(self):
+        path = self.file("tiny.toml", TINY)
+        self.check(irqbed("run", path, "--jobs", "0"), ["--jobs", "from 1"])
+        self.check(irqbed("run", path, "--jobs", "many"), ["--jobs", "many"])
+        self.check(irqbed("run", path, "--limit", "1.5"), ["--limit", "from 0"])
+
+    def test_results_that_are_none(self):
+        self.check(irqbed("compare", self.dir, self.dir), ["results.json", "cannot be read"])
+        self.check(irqbed("report", self.dir), ["results.json", "cannot be read"])
+        self.file("results.json", "{")
+        self.check(irqbed("compare", self.dir, self.dir), ["results.json", "is not JSON"])
+        self.file("results.json", "{}")
+        self.check(irqbed("compare", self.dir, self.dir), ["results.json", "schema"])
+
+    def test_a_key_is_never_shadowed_by_fio(self):
+        """--set of a fio option that is an axis names the axis."""
+        path = self.file("tiny.toml", TINY)
+        self.check(irqbed("run", path, "--set", "workload.numjobs=3"), ["matrix.numjobs=[...]"])

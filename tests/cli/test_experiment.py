@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Experiment files: defaults, --set, [full], the matrix; boots and job files."""
+
+import tomllib
+import unittest
+
+from irqbed_tool import experiment, fio_options, plan
+from support import TINY, irqbed, tiny
+
+
+class Loading(unittest.TestCase):
+    def test_defaults_are_filled_in(self):
+        config = tiny().config
+        self.assertEqual(config["machine"]["cpus"], 4)
+        self.assertEqual(config["driver"]["time_limit_ns"], 20000)
+        self.assertEqual(config["driver"]["max_completions"], "none")
+        self.assertEqual(config["device"][0]["lu"], [{"size_mib": 64, "drive": ""}])
+
+    def test_devices_take_the_machines_seed(self):
+        self.assertEqual(tiny(sets=["machine.seed=7"]).config["device"][0]["seed"], 7)
+        self.assertEqual(tiny(sets=["device.0.seed=8"]).config["device"][0]["seed"], 8)
+
+    def test_cells_are_the_product(self):
+        ids = [cell.id for cell in tiny().cells]
+        self.assertEqual(ids, ["policy=hardirq,numjobs=1", "policy=hardirq,numjobs=2",
+                               "policy=bounded,numjobs=1", "policy=bounded,numjobs=2"])
+        self.assertEqual(tiny().cells[3].config["driver"]["policy"], "bounded")
+        self.assertEqual(tiny().cells[3].config["workload"]["numjobs"], 2)
+        self.assertEqual(tiny().cells[0].config["workload"]["numjobs"], 1)
+
+    def test_no_matrix_is_one_cell(self):
+        exp = tiny(TINY[:TINY.index("[matrix]")])
+        self.assertEqual([cell.id for cell in exp.cells], ["all"])
+
+    def test_set(self):
+        def value(text):
+            return tiny(sets=[text]).config
+
+        self.assertEqual(value("machine.cpus=2")["machine"]["cpus"], 2)
+        self.assertEqual(value("driver.time_limit_ns=none")["driver"]["time_limit_ns"], "none")
+        self.assertEqual(value("device.0.units=8")["device"][0]["units"], 8)
+        self.assertEqual(value("workload.bs=8k")["workload"]["bs"], "8k")
+        self.assertEqual(value("workload.rate-iops=5")["workload"]["rate_iops"], 5)
+        self.assertEqual(value("device.0.queue_depth=x0.5")["device"][0]["queue_depth"], 16)
+        self.assertEqual(len(tiny(sets=["matrix.policy=bounded"]).cells), 2)
+        self.assertEqual(len(tiny(sets=['matrix.iodepth=[1, 2, 4]']).cells), 12)
+        self.assertEqual(len(tiny(sets=['matrix.device.0.units=[1, 2]']).cells), 8)
+
+    def test_set_multiplies_what_the_file_has(self):
+        text = TINY.replace('type = "ufs"', 'type = "ufs"\nservice_read_ns = 100_000')
+        self.assertEqual(tiny(text, ["device.0.service_read_ns=x1.1"])
+                         .config["device"][0]["service_read_ns"], 110000)
+
+    def test_full_is_used_only_when_asked_for(self):
+        text = TINY + "[full]\nworkload.runtime = 30\nmatrix.numjobs = [8]\n"
+        self.assertNotIn("runtime", tiny(text).config["workload"])
+        full = tiny(text, ["workload.full=true"])
+        self.assertEqual(full.config["workload"]["runtime"], 30)
+        self.assertEqual([cell.params["numjobs"] for cell in full.cells], [8, 8])
+        both = tiny(text, ["workload.full=true", "workload.runtime=5"])
+        self.assertEqual(both.config["workload"]["runtime"], 5)
+
+    def test_every_experiment_loads(self):
+        done = irqbed("list")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^ufs-bounded-hardirq +12 cells  UFS")
+
+    def test_published_figures_have_cells(self):
+        exp = experiment.load("ufs-bounded-hardirq")
+        self.assertEqual(len(exp.published), 72)
+        self.assertIn(("read/8", "iops_avg", "threaded", 13325.59), exp.published)
+
+
+class FioOptions(unittest.TestCase):
+    def check(self, name, value):
+        return fio_options.check(fio_options.find(name), value)
+
+    def test_what_fio_takes(self):
+        for name, value in (("bs", "4k"), ("bs", "4k,8k"), ("bs", 4096), ("direct", True),
+                            ("direct", 1), ("runtime", 2), ("runtime", "500ms"), ("size", "50%"),
+                            ("percentile_list", "50:99.9"), ("rw", "randrw"), ("rwmixread", 70),
+                            ("random_distribution", "zipf:1.2"), ("hipri", True),
+                            ("continue_on_error", "io"), ("cpus_allowed", "0-3")):
+            with self.subTest(name=name, value=value):
+                self.assertEqual(self.check(name, value), value)
+
+    def test_what_fio_refuses(self):
+        for name, value in (("bs", "4x"), ("direct", 3), ("runtime", "x"), ("rw", "rnd"),
+                            ("rwmixread", 101), ("iodepth", 0), ("iodepth", 1.5), ("bs", ""),
+                            ("percentile_list", "a")):
+            with self.subTest(name=name, value=value):
+                self.assertRaises(fio_options.BadValue, self.check, name, value)
+
+    def test_arguments(self):
+        self.assertEqual(fio_options.argument("time_based", True), "--time_based=1")
+        self.assertEqual(fio_options.argument("hugepage_size", "4m"), "--hugepage-size=4m")
+        self.assertEqual(fio_options.argument("runtime", 2.0), "--runtime=2")
+
+
+class Planning(unittest.TestCase):
+    def test_one_boot_for_what_can_change_at_run_time(self):
+        boots = plan.make_boots(tiny().cells)
+        self.assertEqual([len(boot.cells) for boot in boots], [4])
+
+    def test_other_boots_for_other_machines_and_devices(self):
+        for axis in ("matrix.cpus=[1, 2]", "matrix.units=[1, 2]", "matrix.driver.irq_mode=['msi', "
+                     "'intx']", "matrix.target=['disk', 'file']"):
+            with self.subTest(axis):
+                boots = plan.make_boots(tiny(sets=[axis, "workload.size=1m"]).cells)
+                self.assertEqual([len(boot.cells) for boot in boots], [4, 4])
+
+    def test_job_file(self):
+        boot = plan.make_boots(tiny().cells)[0]
+        steps = plan.make_job(boot).steps
+        cells = [step[1] for step in steps if step[0] == "cell"]
+        self.assertEqual(cells, [cell.id for cell in boot.cells])
+        self.assertEqual(steps[-1], ("poweroff",))
+        self.assertEqual(sum(step[0] == "end" for step in steps), 4)
+        first = steps[[step[0] for step in steps].index("cell"):]
+        kinds = [step[0] for step in first[:first.index(("end",)) + 1]]
+        # Counters are reset after the driver is set and before fio, and read after it.
+        self.assertLess(kinds.index("write"), kinds.index("stats"))
+        self.assertLess(kinds.index("stats"), len(kinds) - 1 - kinds[::-1].index("stats"))
+        self.assertEqual(kinds[-2:], ["dmesg", "end"])
+
+    def test_fio_command(self):
+        workload = tiny(sets=["workload.direct=true", "workload.iodepth=4"]).cells[1].config["workload"]
+        argv = plan.fio_argv(workload, "/dev/irqbed0l0")
+        for word in ("--rw=randread", "--bs=4k", "--numjobs=2", "--direct=1", "--iodepth=4",
+                     "--filename=/dev/irqbed0l0", "--group_reporting=1", "--output-format=json"):
+            self.assertIn(word, argv)
+        self.assertFalse([word for word in argv if "repeats" in word or "target" in word])
+
+    def test_stock_driver_needs_no_debugfs(self):
+        exp = tiny(TINY.replace('policy = ["hardirq", "bounded"]\n', ""), ["driver.module=stock"])
+        text = plan.make_job(plan.make_boots(exp.cells)[0]).text()
+        self.assertIn("modprobe ufshcd-pci", text)
+        self.assertIn("/dev/sda", text)
+        self.assertNotIn("debug", text)
+
+    def test_qemu_gets_every_knob(self):
+        exp = tiny(sets=["device.0.units=20", "device.0.irq_latency_ns=5000"])
+        done = plan.make_boots(exp.cells)[0].devices("RUN")[0]
+        self.assertEqual(done.knobs["units"], 20)
+        self.assertEqual(done.knobs["irq_latency_ns"], 5000)
+        self.assertEqual(done.lus[0].path, "RUN/ufs0lu0.img")
+
+
+class DryRun(unittest.TestCase):
+    def test_prints_the_command_and_the_job(self):
+        done = irqbed("run", "ufs-bounded-hardirq", "--dry-run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("-device irqbed-ufs,id=ufs0", done.stdout)
+        self.assertIn("\tpolicy=threaded,rw=randwrite,numjobs=8\n", done.stdout)
+        self.assertEqual(done.stderr, "")
+
+
+class Toml(unittest.TestCase):
+    def test_the_example_in_the_docs_is_good(self):
+        page = (experiment.paths.REPO / "docs" / "experiments.md").read_text()
+        example = page.split("```toml\n")[1].split("```")[0]
+        exp = experiment.from_tables(tomllib.loads(example), "docs")
+        self.assertEqual(len(exp.cells), 6)

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From fio's output to metrics, also when error text stands in it (case fio-noise)."""
+
+import json
+import unittest
+
+from irqbed_tool import evaluate, metrics
+from support import DATA, tiny
+
+
+def data(name):
+    return (DATA / name).read_text()
+
+
+def exec_answer(out, rc=0, err="", **more):
+    return {"type": "exec", "cell": "c", "step": 1, "t_ns": 1, "name": "fio0", "rc": rc, "signal": 0,
+            "timed_out": False, "out": out, "err": err, **more}
+
+
+def judged(*answers):
+    return evaluate.evaluate(tiny().cells[0], [*answers, {"type": "end", "cell": "c"}])
+
+
+class Fio(unittest.TestCase):
+    def test_metrics_of_a_clean_run(self):
+        found = metrics.mean([metrics.from_fio(json.loads(data("fio-clean.json")))])
+        wanted = json.loads(data("fio-clean.metrics.json"))
+        self.assertEqual(found, wanted)
+
+    def test_mixed_load_uses_the_merged_block(self):
+        job = {"usr_cpu": 1, "sys_cpu": 2, "ctx": 3, "error": 0,
+               "read": {"total_ios": 1}, "write": {"total_ios": 1},
+               "mixed": {"total_ios": 2, "iops": 20, "bw_bytes": 81920, "runtime": 100,
+                         "iops_samples": 0}}
+        found = metrics.from_fio({"jobs": [job]})
+        self.assertEqual((found["iops"], found["ios"]), (20, 2))
+        self.assertNotIn("iops_avg", found)
+
+    def test_repeats_are_averaged(self):
+        runs = [{"iops": 1, "iops_avg": 1.5}, {"iops": 2, "iops_avg": 2.25}, {"iops": 6}]
+        self.assertEqual(metrics.mean(runs), {"iops": 3})
+
+
+class Noise(unittest.TestCase):
+    def test_clean_output_has_no_stray_lines(self):
+        text = data("fio-clean.json")
+        output = metrics.recover(text)
+        self.assertEqual((output.data, output.stray), (json.loads(text), []))
+
+    def test_real_noisy_output(self):
+        output = metrics.recover(data("fio-noisy.txt"))
+        self.assertIsNotNone(output.data)
+        self.assertGreater(metrics.job_errors(output.data), 0)
+        self.assertTrue(any("Input/output error" in line for line in output.stray), output.stray)
+
+    def test_message_at_every_place(self):
+        """An error line is taken out wherever in the object fio put it."""
+        text = data("fio-clean.json")
+        clean = json.loads(text)
+        noise = "fio: io_u error on file /dev/irqbed0l0: Input/output error: read offset=0, buflen=4096\n"
+        step = max(1, len(text) // 400)
+        for at in range(0, len(text), step):
+            output = metrics.recover(text[:at] + noise + text[at:])
+            self.assertEqual(output.data, clean, f"noise at character {at}")
+            self.assertEqual(len(output.stray), 1, f"noise at character {at}: {output.stray}")
+
+    def test_cell_is_marked_and_kept(self):
+        entry = judged(exec_answer(data("fio-noisy.txt"), rc=1))
+        self.assertEqual(entry["status"], "errors")
+        self.assertGreater(entry["metrics"]["io_errors"], 0)
+        self.assertIn("iops", entry["metrics"])
+        self.assertTrue(entry["stray"])
+
+    def test_noise_alone_is_never_a_pass(self):
+        noise = "fio: io_u error on file /dev/x: Input/output error: read offset=0, buflen=4096\n"
+        entry = judged(exec_answer(noise + data("fio-clean.json")))
+        self.assertEqual(entry["status"], "errors")
+        self.assertIn("iops", entry["metrics"])
+
+    def test_object_beyond_recovery(self):
+        text = data("fio-clean.json")
+        entry = judged(exec_answer("fio: pid=1, err=5, func=io_u error\n" + text[:len(text) // 2], rc=1))
+        self.assertEqual((entry["status"], entry["metrics"]), ("errors", {}))
+        self.assertTrue(entry["reasons"])
+
+    def test_fio_that_says_nothing(self):
+        entry = judged(exec_answer("", rc=127, err="irqbed-agent: fio: No such file or directory\n"))
+        self.assertEqual(entry["status"], "failed")
+        self.assertIn("No such file", entry["reasons"][0])
+
+
+class Verdict(unittest.TestCase):
+    def setUp(self):
+        self.fio = exec_answer(data("fio-clean.json"))
+
+    def device(self, **requests):
+        counts = {"fetched": 10, "completed": 10, "failed": 0, "aborted": 0, "in_flight": 0, **requests}
+        return {"type": "stats", "cell": "c", "name": "device", "devices": {"ufs0": {
+            "requests": counts, "irq": {"raised": 5}, "device_ns": {"count": 10, "sum": 1000}}}}
+
+    def driver(self, **counts):
+        stats = {"submitted": 10, "completed": 10, "failed": 0, "in_flight": 0, **counts}
+        return {"type": "read", "cell": "c", "name": "driver.ufs0", "errno": 0,
+                "text": json.dumps(stats)}
+
+    def dmesg(self, text, level=4):
+        return {"type": "dmesg", "cell": "c", "lines": [[level, text]]}
+
+    def test_pass(self):
+        entry = judged(self.fio, self.device(), self.driver(), self.dmesg("eth0: link up"))
+        self.assertEqual(entry["status"], "pass", entry.get("reasons"))
+        self.assertEqual(entry["metrics"]["device_mean_ns"], 100)
+        self.assertEqual(entry["metrics"]["irqs_per_io"], 0.5)
+        self.assertNotIn("reasons", entry)
+
+    def test_lost_requests(self):
+        for answer in (self.device(fetched=11), self.device(fetched=11, in_flight=1),
+                       self.driver(submitted=11), self.driver(completed=9)):
+            entry = judged(self.fio, answer)
+            self.assertEqual(entry["status"], "lost", answer)
+
+    def test_kernel_trouble(self):
+        for text in ("BUG: kernel NULL pointer dereference, address: 0", "WARNING: CPU: 0 PID: 1 at x",
+                     "watchdog: BUG: soft lockup - CPU#0 stuck for 22s!", "irq 24: nobody cared",
+                     "INFO: task fio:77 blocked for more than 120 seconds.", "Oops: 0000 [#1]",
+                     "rcu: INFO: rcu_preempt self-detected stall on CPU"):
+            with self.subTest(text):
+                entry = judged(self.fio, self.dmesg(text, 0))
+                self.assertEqual(entry["status"], "warning")
+                self.assertIn(text, entry["reasons"][0])
+
+    def test_harmless_kernel_messages(self):
+        for text in ("irqbed 0000:00:04.0: debug hooks are off", "I/O error, dev irqbed0l0, sector 0"):
+            self.assertEqual(judged(self.fio, self.dmesg(text, 3))["status"], "pass", text)
+        self.assertEqual(judged(self.fio, self.dmesg("bad", 3))["dmesg"], ["bad"])
+
+    def test_timeout(self):
+        self.assertEqual(judged(exec_answer("", rc=-1, timed_out=True))["status"], "timeout")
+
+    def test_driver_that_could_not_be_set(self):
+        write = {"type": "write", "cell": "c", "path": "/sys/x/policy", "errno": 22}
+        entry = judged(write, self.fio)
+        self.assertEqual((entry["status"], entry["reasons"]), ("failed", ["/sys/x/policy: write: EINVAL"]))
+
+    def test_policy_that_did_not_take(self):
+        read = {"type": "read", "cell": "c", "name": "knob.ufs0.policy", "errno": 0, "text": "bounded\n"}
+        entry = judged(self.fio, read)
+        self.assertEqual(entry["status"], "failed")
+        self.assertIn("policy is bounded, not hardirq", entry["reasons"][0])
+
+    def test_the_gravest_reason_gives_the_status(self):
+        entry = judged(exec_answer(data("fio-noisy.txt"), rc=1), self.dmesg("WARNING: CPU: 0"),
+                       self.device(fetched=11))
+        self.assertEqual(entry["status"], "lost")
+        self.assertEqual(len(entry["reasons"]), 3)
+
+    def test_boot_trouble(self):
+        good = {**exec_answer("6.12\n"), "cell": "", "name": "uname"}
+        bad = {**exec_answer("", rc=1, err="insmod: can't insert\n"), "cell": "", "name": "driver"}
+        self.assertEqual(evaluate.boot_trouble([good]), "")
+        self.assertEqual(evaluate.boot_trouble([good, bad]), "driver: insmod: can't insert")
+        late = {"type": "dmesg", "cell": "", "lines": [[4, "WARNING: CPU: 0"]]}
+        self.assertIn("WARNING", evaluate.boot_trouble([good, late]))
