@@ -36,8 +36,8 @@ def ensure(args=None, kernels=(paths.DEFAULT_KERNEL,), progress=True, redo=(), q
     for version in kernels:
         if version not in paths.KERNELS:
             raise UserError(f"kernel version {version!r}: known are {', '.join(paths.KERNELS)}")
-    chosen = options.load(args)
     make_cache()
+    chosen = options.load(args)
     todo = plan.steps_for(chosen, kernels, qtests)
     if not redo and not is_changed(chosen) and is_done(todo, chosen):
         return 0

@@ -4,6 +4,7 @@
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ NINJA_COUNT = re.compile(r"^\[(\d+)/(\d+)\]")
 KEPT = ("HOME", "USER", "TMPDIR", "TERM", "XDG_CACHE_HOME", "APT_CONFIG", "SSL_CERT_FILE", "SSL_CERT_DIR",
         "http_proxy", "https_proxy", "ftp_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 REPORT_EVERY_S = 30
+GRACE_S = 5
 
 # File descriptors that children keep open: the set-up lock, so that it is
 # held until the last compiler is gone even if irqbed itself is killed.
@@ -35,6 +37,18 @@ def environment(**more):
     env["LC_ALL"] = "C.UTF-8"
     env.update(more)
     return env
+
+
+def end_group(process):
+    """End a command and what it started: the lock is free only when all are gone."""
+    for signum in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, signum)
+            process.wait(timeout=GRACE_S)
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            pass
 
 
 class Log:
@@ -67,21 +81,20 @@ class Log:
             return []
         return [line for line in lines if line.strip() and not NINJA_COUNT.match(line)][-count:]
 
-    def run(self, argv, cwd=None, env=None, stdin=None):
+    def run(self, argv, cwd=None, env=None):
         """Run argv with its output in the log; StepFailed when it fails."""
         argv = [str(arg) for arg in argv]
         self.write(f"$ {'cd ' + shlex.quote(str(cwd)) + ' && ' if cwd else ''}{shlex.join(argv)}")
         try:
             process = subprocess.Popen(argv, cwd=cwd, env=env or environment(), stdout=self.file,
-                                       stderr=subprocess.STDOUT, stdin=stdin or subprocess.DEVNULL,
-                                       pass_fds=inherited_fds)
+                                       stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                       pass_fds=inherited_fds, process_group=0)
         except FileNotFoundError as err:
             raise StepFailed(f"{argv[0]} is not installed") from err
         try:
             self._wait(process)
         except BaseException:
-            process.terminate()
-            process.wait()
+            end_group(process)
             raise
         if process.returncode != 0:
             raise StepFailed(f"{os.path.basename(argv[0])} ended with status {process.returncode}")
