@@ -43,7 +43,7 @@ def add_parser(sub):
 
 def run(args):
     kernels = tuple(dict.fromkeys([paths.DEFAULT_KERNEL, *args.kernel_version]))
-    ran = setup.ensure(args, kernels, redo=args.redo, qtests=args.tests,
+    ran = setup.ensure(args, kernels, redo=args.redo, tests=args.tests,
                        keep_going=args.keep_going)
     print(f"irqbed: set-up is complete in {paths.cache()}"
           f"{'' if ran else ' (nothing to do)'}", file=sys.stderr)

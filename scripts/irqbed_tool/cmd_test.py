@@ -46,7 +46,7 @@ def add_parser(sub):
 def run(args):
     if args.timeout_multiplier < 1:
         raise UserError(f"--timeout-multiplier {args.timeout_multiplier}: must be 1 or more")
-    setup.ensure(args, qtests=True)
+    setup.ensure(args, tests=True)
     configure()
     tests = introspect()
     suites = sorted({suite for test in tests for suite in suites_of(test)})
@@ -160,10 +160,10 @@ def count_cases(output):
         match = TAP_RESULT.match(line)
         if not match:
             continue
-        directive = (match.group(3) or "").upper()
-        if directive == "SKIP":
+        directive = (match.group(3) or "").lower()
+        if directive == "skip":
             left_out += 1
-        elif directive == "TODO" or not match.group(1):
+        elif directive == "todo" or not match.group(1):
             good += 1
         else:
             bad += 1

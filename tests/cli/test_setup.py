@@ -35,7 +35,7 @@ def action(name):
         (paths.cache() / (name + ".out")).write_text(name)
     return act
 
-def fake_steps(options, kernels, qtests=False):
+def fake_steps(options, kernels, tests=False):
     made = []
     for name in ("one", "two", "three"):
         made.append(steps.Step(name, "step " + name, "a moment", action(name),
@@ -44,7 +44,7 @@ def fake_steps(options, kernels, qtests=False):
     return made
 
 plan.steps_for = fake_steps
-host.missing_tools = lambda archive: []
+host.missing_tools = lambda archive, tests=False: []
 sys.exit(cli.main(["setup", *sys.argv[1:]]))
 """
 UNSUPPORTED = """

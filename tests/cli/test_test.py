@@ -15,7 +15,7 @@ class CountTest(unittest.TestCase):
         ("TAP cases", [result("OK", "1..3\nok 1 - a\nok 2 b # SKIP no x\n# ok 3\nok 3\n")], (2, 0, 1)),
         ("nested TAP counts once", [result("OK", "1..1\n    ok 1 - inner\nok 1 - outer\n")], (1, 0, 0)),
         ("failed case", [result("FAIL", "1..2\nnot ok 1 - a\nok 2\n")], (1, 1, 0)),
-        ("expected failure", [result("OK", "1..1\nnot ok 1 - a # TODO later\n")], (1, 0, 0)),
+        ("expected failure", [result("OK", "1..1\nnot ok 1 - a # todo later\n")], (1, 0, 0)),
         ("dies after good cases", [result("ERROR", "1..3\nok 1\nok 2\n")], (2, 1, 0)),
         ("timeout without output", [result("TIMEOUT")], (0, 1, 0)),
         ("plain exit code", [result("OK", "hello\n"), result("FAIL", "hello\n")], (1, 1, 0)),

@@ -24,13 +24,13 @@ from .options import add_setup_options
 __all__ = ["add_setup_options", "ensure"]
 
 
-def ensure(args=None, kernels=(paths.DEFAULT_KERNEL,), progress=True, redo=(), qtests=False,
+def ensure(args=None, kernels=(paths.DEFAULT_KERNEL,), progress=True, redo=(), tests=False,
            keep_going=False):
     """Bring the cache up to date for these kernel versions.
 
     args: parsed arguments with (or without) the options of add_setup_options.
     progress: print what is being done on stderr. redo: names of steps to do
-    again whether due or not. qtests: build the libqtest programs too. keep_going:
+    again whether due or not. tests: what the test suites need too. keep_going:
     a failed step stops only what builds on it. Returns how many steps were run.
     """
     for version in kernels:
@@ -38,14 +38,14 @@ def ensure(args=None, kernels=(paths.DEFAULT_KERNEL,), progress=True, redo=(), q
             raise UserError(f"kernel version {version!r}: known are {', '.join(paths.KERNELS)}")
     make_cache()
     chosen = options.load(args)
-    todo = plan.steps_for(chosen, kernels, qtests)
-    if not redo and not is_changed(chosen) and is_done(todo, chosen):
+    todo = plan.steps_for(chosen, kernels, tests)
+    if not redo and not is_changed(chosen) and is_done(todo, chosen, tests):
         return 0
     with lock(progress), end_on_sigterm():
         options.save(chosen)
-        todo = plan.steps_for(chosen, kernels, qtests)
+        todo = plan.steps_for(chosen, kernels, tests)
         plan.forget(todo, redo)
-        host.install_tools(plan.uses_archive(chosen), progress)
+        host.install_tools(plan.uses_archive(chosen), tests, progress)
         due = steps.due_steps(todo)
         steps.run_due(due, progress, keep_going)
         return len(due)
@@ -56,8 +56,8 @@ def is_changed(chosen):
     return chosen != options.load()
 
 
-def is_done(todo, chosen):
-    return not host.missing_tools(plan.uses_archive(chosen)) and not steps.due_steps(todo)
+def is_done(todo, chosen, tests):
+    return not host.missing_tools(plan.uses_archive(chosen), tests) and not steps.due_steps(todo)
 
 
 def make_cache():

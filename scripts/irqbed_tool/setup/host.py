@@ -43,6 +43,12 @@ ARCHIVE_TOOLS = (
      ("/usr/share/keyrings/debian-archive-trixie-stable.gpg",)),
     ("gcc-12", "the compiler that Debian's 6.12 kernel asks for", ("gcc-12",)),
 )
+# Only for `irqbed test`; without them some checks are skipped, with a reason.
+TEST_TOOLS = (
+    ("shellcheck", "lint suite: shell scripts", ("shellcheck",)),
+    ("git", "lint suite: which files are ours", ("git",)),
+    ("perl", "lint suite: checkpatch", ("/usr/share/perl/*/Term/ANSIColor.pm", "/usr/share/perl5/*/Term/ANSIColor.pm")),
+)
 
 
 def is_present(probes):
@@ -51,9 +57,15 @@ def is_present(probes):
                for probe in probes)
 
 
-def missing_tools(archive):
-    """(package, why) of the tools that are not there."""
+def missing_tools(archive, tests=False):
+    """(package, why) of the tools that are not there.
+
+    archive: things are taken from the Debian archive. tests: the tools of the
+    test suites too, if they can be installed here at all.
+    """
     tools = TOOLS + (ARCHIVE_TOOLS if archive else ())
+    if tests and not unsupported_reason() and root_prefix() is not None:
+        tools += TEST_TOOLS
     return [(package, why) for package, why, probes in tools if not is_present(probes)]
 
 
@@ -77,9 +89,9 @@ def unsupported_reason():
     return None
 
 
-def install_tools(archive, progress=True):
+def install_tools(archive, tests=False, progress=True):
     """Install what is missing, saying what and why; UserError if that is not possible."""
-    missing = missing_tools(archive)
+    missing = missing_tools(archive, tests)
     if not missing:
         return
     packages = [package for package, _ in missing]
@@ -96,7 +108,7 @@ def install_tools(archive, progress=True):
         for package, why in missing:
             print(f"  {package}: {why}", file=sys.stderr)
     apt_install(root, packages)
-    still = [package for package, _ in missing_tools(archive)]
+    still = [package for package, _ in missing_tools(archive, tests)]
     if still:
         raise RunError(f"after apt-get install these build tools are still not found: {' '.join(still)}")
 

@@ -7,6 +7,8 @@ unpacked packages below it. `make -C CACHE/kernel/6.12/headers M=...` works.
 """
 
 import re
+import shlex
+import shutil
 from pathlib import Path
 
 from .. import paths
@@ -23,6 +25,7 @@ PACKAGES = {
     "6.1": ("main", "linux-image-amd64", None),
     "7.2": ("sid", "linux-image-amd64", None),
 }
+CHECKPATCH = ("scripts/checkpatch.pl", "scripts/spelling.txt", "scripts/const_structs.checkpatch")
 PARTS = r"linux-(image|base|binary|modules|headers|kbuild)-\d.*"
 
 
@@ -38,6 +41,28 @@ def kernel_step(version, options):
     return Step(f"kernel-{version}", f"kernel {version}: fetching and unpacking", "about 30 s",
                 lambda log: fetch(version, log), inputs=lambda: PACKAGES[version], outputs=outputs,
                 mib=450, fetches=True)
+
+
+def lint_steps(kernel, options):
+    """checkpatch for the lint suite; it is only in the kernel's source package."""
+    if options["kernel"]:
+        return []
+    folder = paths.kernel_dir() / "source"
+    return [Step("kernel-lint", "kernel source: fetching, for its checkpatch", "about 30 s",
+                 lambda log: fetch_checkpatch(folder, log), outputs=[folder / CHECKPATCH[0]],
+                 needs=[kernel], mib=160, fetches=True)]
+
+
+def fetch_checkpatch(folder, log):
+    package = f"linux-source-{paths.DEFAULT_KERNEL}"
+    deb, = Archive("main", log, INSTEAD).debs([package], "kernel-lint")
+    names = " ".join(f"{package}/{name}" for name in CHECKPATCH)
+    with files.new_folder(folder) as new:
+        new.mkdir()
+        log.run(["sh", "-c", f"dpkg-deb --fsys-tarfile {shlex.quote(str(deb))} | "
+                             f"tar -xO ./usr/src/{package}.tar.xz | "
+                             f"tar -xJ -C {shlex.quote(str(new))} --strip-components=1 {names}"])
+    shutil.rmtree(deb.parent)       # 140 MB for three files
 
 
 def take(folder, options):

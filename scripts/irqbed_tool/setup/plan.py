@@ -8,7 +8,7 @@ from ..errors import UserError
 from . import guest, kernel, programs, qemu
 
 
-def steps_for(options, kernels, qtests=False):
+def steps_for(options, kernels, tests=False):
     """All steps, done or not, for these options and kernel versions.
 
     The download of the kernel comes before the long build of QEMU, so that a
@@ -22,8 +22,8 @@ def steps_for(options, kernels, qtests=False):
     for version in kernels:
         todo += guest.guest_steps(version, kernel_steps[version], [fio, busybox])
     todo += qemu_steps
-    if qtests:
-        todo.append(qtest_step)
+    if tests:
+        todo += [qtest_step, *kernel.lint_steps(kernel_steps[paths.DEFAULT_KERNEL], options)]
     return todo
 
 
