@@ -16,11 +16,11 @@
 
 #include "hw/pci/pci_device.h"
 #include "migration/vmstate.h"
-#include "qobject/qdict.h"
 #include "hist.h"
 #include "irq_shaper.h"
 #include "latency.h"
 #include "request.h"
+#include "stats.h"
 
 #define TYPE_IRQBED_CTRL "irqbed-ctrl"
 OBJECT_DECLARE_TYPE(IrqbedCtrl, IrqbedCtrlClass, IRQBED_CTRL)
@@ -51,6 +51,7 @@ typedef struct IrqbedKnobs {
     uint64_t irq_coalesce_timeout_ns;
     uint64_t irq_drop_every;
     uint64_t hold_every;
+    uint64_t fail_every;
 } IrqbedKnobs;
 
 typedef enum IrqbedIrqMode {
@@ -72,6 +73,7 @@ typedef struct IrqbedStats {
     uint64_t irq_dropped;
     uint64_t irq_coalesced;
     uint64_t held;
+    uint64_t failed_media;
     uint64_t guest_errors;
     IrqbedHist service_ns[IRQBED_WORK__MAX];
     IrqbedHist queueing_ns;
@@ -82,6 +84,8 @@ typedef struct IrqbedStats {
 
 /* Interrupt of one vector; only irq.c looks inside. */
 typedef struct IrqbedIrq {
+    IrqbedCtrl *ctrl;
+    unsigned vector;
     IrqbedShaper shaper;
     IrqbedShaperCfg cfg;
     QEMUTimer *timer;
@@ -103,16 +107,18 @@ struct IrqbedCtrl {
     IrqbedKnobs knobs;
 
     IrqbedLatencyCfg latency_cfg;
-    IrqbedLatency latency;
-    IrqbedIrq irq;
+    IrqbedLatency *media;       /* units of each medium; IrqbedReq.medium */
+    unsigned nr_media;
+    IrqbedIrq *irqs;
+    unsigned nr_irqs;
     IrqbedStats stats;
     QEMUTimer *due_timer;
     IrqbedReqList active;       /* all but FREE ones, oldest first */
     IrqbedReqList due;          /* SCHEDULED and DUE ones, next due first */
     uint64_t next_seq;
     uint64_t hold_count;
+    uint64_t fail_count;
     char *name;
-    QTAILQ_ENTRY(IrqbedCtrl) entry;
 };
 
 /* What a transport says about a request it has just answered. */
@@ -130,8 +136,12 @@ typedef struct IrqbedTransport {
     void (*reset)(IrqbedCtrl *c);
     /* D4: response and every status the guest can see; IrqbedAnswer bits. */
     unsigned (*answer)(IrqbedReq *req);
-    /* Is an enabled status bit set? */
-    bool (*irq_level)(IrqbedCtrl *c);
+    /* Is an enabled status bit of this vector set? */
+    bool (*irq_level)(IrqbedCtrl *c, unsigned vector);
+    /* Optional, 1 without: interrupt vectors, a power of two to 32. */
+    unsigned (*vectors)(IrqbedCtrl *c);
+    /* Optional, 1 without: media that do not share their units. */
+    unsigned (*media)(IrqbedCtrl *c);
 } IrqbedTransport;
 
 struct IrqbedCtrlClass {
@@ -150,10 +160,8 @@ static inline int64_t irqbed_now_ns(void)
     return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 }
 
-/* ctrl.c: all realized controllers, in order of creation */
-void irqbed_ctrl_foreach(void (*fn)(IrqbedCtrl *, void *), void *opaque);
-/* The id= of the device, or the last part of its QOM path. */
-const char *irqbed_ctrl_name(IrqbedCtrl *c);
+/* All random streams start again from the knob "seed". */
+void irqbed_ctrl_seed(IrqbedCtrl *c);
 /* The guest did something that the specification forbids. */
 void irqbed_ctrl_guest_error(IrqbedCtrl *c, const char *what, uint64_t value);
 
@@ -164,30 +172,37 @@ void irqbed_knobs_init(IrqbedCtrl *c);
 void irqbed_knobs_apply(IrqbedCtrl *c);
 bool irqbed_knobs_check(IrqbedCtrl *c, Error **errp);
 
-/* stats.c: the object that docs/device-ufs.md describes; caller owns it */
-QDict *irqbed_ctrl_stats(IrqbedCtrl *c);
+/* ctrl_stats.c: the object that docs/device-ufs.md describes; caller owns it */
+QDict *irqbed_ctrl_stats(Object *obj);
 /* All counters but in_flight to 0; what is in flight counts as fetched. */
-void irqbed_ctrl_stats_reset(IrqbedCtrl *c);
+void irqbed_ctrl_stats_reset(Object *obj);
 
-/* irq.c */
+/*
+ * irq.c: vector 0 is INTx too.  Shaping is per vector, statistics are summed.
+ * The random stream of vector n, and of medium n, is that of seed + n.
+ */
 bool irqbed_irq_realize(IrqbedCtrl *c, Error **errp);
 void irqbed_irq_unrealize(IrqbedCtrl *c);
+/* Nothing raised, nothing under way, on any vector. */
 void irqbed_irq_reset(IrqbedCtrl *c);
+void irqbed_irq_seed(IrqbedCtrl *c);
 /* D5: @req was answered, its status is posted, it wants an interrupt. */
 void irqbed_irq_completion(IrqbedCtrl *c, IrqbedReq *req, bool urgent,
                            int64_t now_ns);
 /* A status bit was set that is no completion's. */
-void irqbed_irq_post(IrqbedCtrl *c);
+void irqbed_irq_post(IrqbedCtrl *c, unsigned vector);
 /* Status or enable bits were changed by the guest. */
-void irqbed_irq_update(IrqbedCtrl *c);
+void irqbed_irq_update(IrqbedCtrl *c, unsigned vector);
+/* The guest acknowledged, and what is left wants an interrupt of its own. */
+void irqbed_irq_retrigger(IrqbedCtrl *c, unsigned vector);
 /* The guest reads its interrupt status. */
-void irqbed_irq_status_read(IrqbedCtrl *c);
+void irqbed_irq_status_read(IrqbedCtrl *c, unsigned vector);
 /* The guest's own coalescing, instead of the knobs' while it is @on. */
-void irqbed_irq_guest_window(IrqbedCtrl *c, bool on, uint32_t count,
-                             int64_t timeout_ns);
+void irqbed_irq_guest_window(IrqbedCtrl *c, unsigned vector, bool on,
+                             uint32_t count, int64_t timeout_ns);
 /* The guest restarts the coalescing window. */
-void irqbed_irq_restart_window(IrqbedCtrl *c);
-bool irqbed_irq_window_open(IrqbedCtrl *c);
+void irqbed_irq_restart_window(IrqbedCtrl *c, unsigned vector);
+bool irqbed_irq_window_open(IrqbedCtrl *c, unsigned vector);
 
 /* dma.c: guest RAM only; false if any byte is not RAM, or addresses wrap */
 bool irqbed_dma_read(IrqbedCtrl *c, uint64_t addr, void *buf, uint32_t len);

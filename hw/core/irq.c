@@ -18,13 +18,13 @@
 #include "ctrl.h"
 #include "trace.h"
 
-static void irq_set_line(IrqbedCtrl *c, bool up)
+static void irq_set_line(IrqbedIrq *irq, bool up)
 {
-    PCIDevice *dev = PCI_DEVICE(c);
+    PCIDevice *dev = PCI_DEVICE(irq->ctrl);
 
     if (up && msi_enabled(dev)) {
-        msi_notify(dev, 0);
-    } else {
+        msi_notify(dev, irq->vector);
+    } else if (irq->vector == 0) {
         pci_set_irq(dev, up);
     }
 }
@@ -38,100 +38,124 @@ static void irq_arm(IrqbedIrq *irq)
     }
 }
 
-static void irq_raise(IrqbedCtrl *c, int64_t now_ns)
+static void irq_raise(IrqbedIrq *irq, int64_t now_ns)
 {
-    IrqbedIrq *irq = &c->irq;
+    IrqbedCtrl *c = irq->ctrl;
 
     c->stats.irq_raised++;
     irq->raised_ns = now_ns;
     irq->await_read = true;
     irq->await_clear = true;
     trace_irqbed_irq_raise(c->name, irq->last_queue, irq->last_tag,
-                           irq->last_seq, msi_enabled(PCI_DEVICE(c)));
-    irq_set_line(c, true);
+                           irq->last_seq, irq->vector,
+                           msi_enabled(PCI_DEVICE(c)));
+    irq_set_line(irq, true);
 }
 
-static void irq_lower(IrqbedCtrl *c, int64_t now_ns)
+static void irq_lower(IrqbedIrq *irq, int64_t now_ns)
 {
-    IrqbedIrq *irq = &c->irq;
-
-    trace_irqbed_irq_lower(c->name, irq->last_queue, irq->last_tag,
-                           irq->last_seq, now_ns - irq->raised_ns);
-    irq_set_line(c, false);
+    trace_irqbed_irq_lower(irq->ctrl->name, irq->last_queue, irq->last_tag,
+                           irq->last_seq, irq->vector,
+                           now_ns - irq->raised_ns);
+    irq_set_line(irq, false);
 }
 
-static void irq_step(IrqbedCtrl *c, IrqbedShaperEvent event, int64_t now_ns)
+static void irq_step(IrqbedIrq *irq, IrqbedShaperEvent event, int64_t now_ns)
 {
-    IrqbedIrq *irq = &c->irq;
+    IrqbedStats *stats = &irq->ctrl->stats;
     IrqbedShaperDecision d;
 
     d = irqbed_shaper_step(&irq->shaper, &irq->cfg, event, irq->level, now_ns);
-    trace_irqbed_irq_step(c->name, irq->last_queue, irq->last_tag,
-                          irq->last_seq, event, irq->level,
+    trace_irqbed_irq_step(irq->ctrl->name, irq->last_queue, irq->last_tag,
+                          irq->last_seq, irq->vector, event,
                           irq->shaper.state, d.dropped, d.suppressed,
                           d.coalesced);
-    c->stats.irq_dropped += d.dropped;
-    c->stats.irq_suppressed += d.suppressed;
-    c->stats.irq_coalesced += d.coalesced;
+    stats->irq_dropped += d.dropped;
+    stats->irq_suppressed += d.suppressed;
+    stats->irq_coalesced += d.coalesced;
     irq_arm(irq);
     if (d.lower) {
-        irq_lower(c, now_ns);
+        irq_lower(irq, now_ns);
     }
     if (d.raise) {
-        irq_raise(c, now_ns);
+        irq_raise(irq, now_ns);
     }
+}
+
+static bool irq_level(IrqbedIrq *irq)
+{
+    return irqbed_transport(irq->ctrl)->irq_level(irq->ctrl, irq->vector);
 }
 
 void irqbed_irq_completion(IrqbedCtrl *c, IrqbedReq *req, bool urgent,
                            int64_t now_ns)
 {
-    IrqbedIrq *irq = &c->irq;
+    IrqbedIrq *irq = &c->irqs[req->vector];
 
     irq->last_queue = req->queue;
     irq->last_tag = req->tag;
     irq->last_seq = req->seq;
-    irq->level = irqbed_transport(c)->irq_level(c);
+    irq->level = irq_level(irq);
     /* Masked: enabling it later is what raises, not the completion. */
     if (irq->level) {
-        irq_step(c, urgent ? IRQBED_SHAPER_URGENT : IRQBED_SHAPER_COMPLETION,
-                 now_ns);
+        irq_step(irq, urgent ? IRQBED_SHAPER_URGENT :
+                               IRQBED_SHAPER_COMPLETION, now_ns);
     }
 }
 
-void irqbed_irq_post(IrqbedCtrl *c)
+void irqbed_irq_post(IrqbedCtrl *c, unsigned vector)
 {
-    c->irq.level = irqbed_transport(c)->irq_level(c);
-    if (c->irq.level) {
-        irq_step(c, IRQBED_SHAPER_URGENT, irqbed_now_ns());
+    IrqbedIrq *irq = &c->irqs[vector];
+
+    irq->level = irq_level(irq);
+    if (irq->level) {
+        irq_step(irq, IRQBED_SHAPER_URGENT, irqbed_now_ns());
     }
 }
 
-void irqbed_irq_update(IrqbedCtrl *c)
+/* What was raised is answered; whatever waits is given up. */
+static void irq_cleared(IrqbedIrq *irq, int64_t now_ns)
 {
-    IrqbedIrq *irq = &c->irq;
-    bool level = irqbed_transport(c)->irq_level(c);
-    int64_t now_ns;
+    if (irq->await_clear) {
+        irqbed_hist_add(&irq->ctrl->stats.irq_to_clear_ns,
+                        now_ns - irq->raised_ns);
+    }
+    irq->await_clear = false;
+    irq->await_read = false;
+    irq_step(irq, IRQBED_SHAPER_CLEARED, now_ns);
+}
+
+void irqbed_irq_update(IrqbedCtrl *c, unsigned vector)
+{
+    IrqbedIrq *irq = &c->irqs[vector];
+    bool level = irq_level(irq);
 
     if (level == irq->level) {
         return;
     }
     irq->level = level;
-    now_ns = irqbed_now_ns();
     if (level) {
-        irq_step(c, IRQBED_SHAPER_URGENT, now_ns);
-        return;
+        irq_step(irq, IRQBED_SHAPER_URGENT, irqbed_now_ns());
+    } else {
+        irq_cleared(irq, irqbed_now_ns());
     }
-    if (irq->await_clear) {
-        irqbed_hist_add(&c->stats.irq_to_clear_ns, now_ns - irq->raised_ns);
-    }
-    irq->await_clear = false;
-    irq->await_read = false;
-    irq_step(c, IRQBED_SHAPER_CLEARED, now_ns);
 }
 
-void irqbed_irq_status_read(IrqbedCtrl *c)
+void irqbed_irq_retrigger(IrqbedCtrl *c, unsigned vector)
 {
-    IrqbedIrq *irq = &c->irq;
+    IrqbedIrq *irq = &c->irqs[vector];
+    int64_t now_ns = irqbed_now_ns();
+
+    irq->level = irq_level(irq);
+    irq_cleared(irq, now_ns);
+    if (irq->level) {
+        irq_step(irq, IRQBED_SHAPER_URGENT, now_ns);
+    }
+}
+
+void irqbed_irq_status_read(IrqbedCtrl *c, unsigned vector)
+{
+    IrqbedIrq *irq = &c->irqs[vector];
 
     if (irq->await_read) {
         irq->await_read = false;
@@ -140,67 +164,97 @@ void irqbed_irq_status_read(IrqbedCtrl *c)
     }
 }
 
-void irqbed_irq_guest_window(IrqbedCtrl *c, bool on, uint32_t count,
-                             int64_t timeout_ns)
+void irqbed_irq_guest_window(IrqbedCtrl *c, unsigned vector, bool on,
+                             uint32_t count, int64_t timeout_ns)
 {
-    c->irq.guest_window = on;
-    c->irq.guest_count = count;
-    c->irq.guest_timeout_ns = timeout_ns;
+    IrqbedIrq *irq = &c->irqs[vector];
+
+    irq->guest_window = on;
+    irq->guest_count = count;
+    irq->guest_timeout_ns = timeout_ns;
     irqbed_knobs_apply(c);
 }
 
-void irqbed_irq_restart_window(IrqbedCtrl *c)
+void irqbed_irq_restart_window(IrqbedCtrl *c, unsigned vector)
 {
-    irq_step(c, IRQBED_SHAPER_RESTART, irqbed_now_ns());
+    irq_step(&c->irqs[vector], IRQBED_SHAPER_RESTART, irqbed_now_ns());
 }
 
-bool irqbed_irq_window_open(IrqbedCtrl *c)
+bool irqbed_irq_window_open(IrqbedCtrl *c, unsigned vector)
 {
-    return c->irq.shaper.state == IRQBED_SHAPER_WINDOW;
+    return c->irqs[vector].shaper.state == IRQBED_SHAPER_WINDOW;
 }
 
 static void irq_time(void *opaque)
 {
-    IrqbedCtrl *c = opaque;
-    MemReentrancyGuard *guard = &DEVICE(c)->mem_reentrancy_guard;
+    IrqbedIrq *irq = opaque;
+    MemReentrancyGuard *guard = &DEVICE(irq->ctrl)->mem_reentrancy_guard;
     bool engaged = guard->engaged_in_io;
 
     /* A message may be aimed at this device's own registers. */
     guard->engaged_in_io = true;
-    irq_step(c, IRQBED_SHAPER_TIME, irqbed_now_ns());
+    irq_step(irq, IRQBED_SHAPER_TIME, irqbed_now_ns());
     guard->engaged_in_io = engaged;
+}
+
+void irqbed_irq_seed(IrqbedCtrl *c)
+{
+    unsigned i;
+
+    for (i = 0; i < c->nr_irqs; i++) {
+        irqbed_shaper_seed(&c->irqs[i].shaper, c->knobs.seed + i);
+    }
 }
 
 void irqbed_irq_reset(IrqbedCtrl *c)
 {
-    IrqbedIrq *irq = &c->irq;
+    unsigned i;
 
-    irqbed_shaper_reset(&irq->shaper);
-    irq_arm(irq);
-    irq->level = false;
-    irq->await_read = false;
-    irq->await_clear = false;
-    irqbed_irq_guest_window(c, false, 0, 0);
-    irq_set_line(c, false);
+    for (i = 0; i < c->nr_irqs; i++) {
+        IrqbedIrq *irq = &c->irqs[i];
+
+        irqbed_shaper_reset(&irq->shaper);
+        irq_arm(irq);
+        irq->level = false;
+        irq->await_read = false;
+        irq->await_clear = false;
+        irqbed_irq_guest_window(c, i, false, 0, 0);
+        irq_set_line(irq, false);
+    }
 }
 
 bool irqbed_irq_realize(IrqbedCtrl *c, Error **errp)
 {
+    const IrqbedTransport *t = irqbed_transport(c);
     PCIDevice *dev = PCI_DEVICE(c);
+    unsigned i, n = t->vectors ? t->vectors(c) : 1;
 
     pci_config_set_interrupt_pin(dev->config, 1);
     if (c->knobs.irq_mode == IRQBED_IRQ_MODE_MSI &&
-        msi_init(dev, 0, 1, true, false, errp) < 0) {
+        msi_init(dev, 0, n, true, false, errp) < 0) {
         return false;
     }
-    irqbed_shaper_init(&c->irq.shaper, c->knobs.seed);
-    c->irq.timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, irq_time, c);
+    c->irqs = g_new0(IrqbedIrq, n);
+    c->nr_irqs = n;
+    for (i = 0; i < n; i++) {
+        IrqbedIrq *irq = &c->irqs[i];
+
+        irq->ctrl = c;
+        irq->vector = i;
+        irqbed_shaper_reset(&irq->shaper);
+        irq->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, irq_time, irq);
+    }
     return true;
 }
 
 void irqbed_irq_unrealize(IrqbedCtrl *c)
 {
-    timer_free(c->irq.timer);
-    c->irq.timer = NULL;
+    unsigned i;
+
+    for (i = 0; i < c->nr_irqs; i++) {
+        timer_free(c->irqs[i].timer);
+    }
+    c->nr_irqs = 0;
+    g_clear_pointer(&c->irqs, g_free);
     msi_uninit(PCI_DEVICE(c));
 }

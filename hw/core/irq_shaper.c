@@ -78,11 +78,10 @@ static void shaper_cleared(IrqbedShaper *s, IrqbedShaperDecision *d)
     irqbed_shaper_reset(s);
 }
 
-void irqbed_shaper_init(IrqbedShaper *s, uint64_t seed)
+void irqbed_shaper_seed(IrqbedShaper *s, uint64_t seed)
 {
     irqbed_rng_seed(&s->rng, seed, IRQBED_PURPOSE_IRQ);
     s->completions = 0;
-    irqbed_shaper_reset(s);
 }
 
 void irqbed_shaper_reset(IrqbedShaper *s)

@@ -75,7 +75,8 @@ typedef struct IrqbedShaperDecision {
     uint32_t coalesced;         /* completions that will raise none */
 } IrqbedShaperDecision;
 
-void irqbed_shaper_init(IrqbedShaper *s, uint64_t seed);
+/* Random draws and the drop count start again. */
+void irqbed_shaper_seed(IrqbedShaper *s, uint64_t seed);
 /* Nothing raised, nothing under way.  The drop count goes on. */
 void irqbed_shaper_reset(IrqbedShaper *s);
 

@@ -85,6 +85,8 @@ static const IrqbedKnob knobs[] = {
          "fault: every n-th completion raises no interrupt; 0: never"),
     KNOB("hold-every", hold_every, 0, UINT64_MAX, 0,
          "fault: every n-th request is never answered; 0: never"),
+    KNOB("fail-every", fail_every, 0, UINT64_MAX, 0,
+         "fault: every n-th read or write of a medium fails; 0: never"),
 };
 
 static uint64_t *knob_value(IrqbedCtrl *c, const IrqbedKnob *k)
@@ -106,6 +108,7 @@ bool irqbed_knobs_check(IrqbedCtrl *c, Error **errp)
 void irqbed_knobs_apply(IrqbedCtrl *c)
 {
     const IrqbedKnobs *k = &c->knobs;
+    unsigned i;
 
     c->latency_cfg = (IrqbedLatencyCfg) {
         .dist = {
@@ -120,14 +123,18 @@ void irqbed_knobs_apply(IrqbedCtrl *c)
         .units = k->units,
         .stripe_bytes = k->unit_stripe_bytes,
     };
-    c->irq.cfg.latency = (IrqbedDist) {
-        k->irq_latency_dist, k->irq_latency_ns, k->irq_latency_spread_ns
-    };
-    c->irq.cfg.coalesce_count = c->irq.guest_window ?
-        c->irq.guest_count : k->irq_coalesce_count;
-    c->irq.cfg.coalesce_timeout_ns = c->irq.guest_window ?
-        c->irq.guest_timeout_ns : k->irq_coalesce_timeout_ns;
-    c->irq.cfg.drop_every = k->irq_drop_every;
+    for (i = 0; i < c->nr_irqs; i++) {
+        IrqbedIrq *irq = &c->irqs[i];
+
+        irq->cfg.latency = (IrqbedDist) {
+            k->irq_latency_dist, k->irq_latency_ns, k->irq_latency_spread_ns
+        };
+        irq->cfg.coalesce_count = irq->guest_window ?
+            irq->guest_count : k->irq_coalesce_count;
+        irq->cfg.coalesce_timeout_ns = irq->guest_window ?
+            irq->guest_timeout_ns : k->irq_coalesce_timeout_ns;
+        irq->cfg.drop_every = k->irq_drop_every;
+    }
 }
 
 static void knob_get(Object *obj, Visitor *v, const char *name, void *opaque,
@@ -208,8 +215,7 @@ static void knob_set(Object *obj, Visitor *v, const char *name, void *opaque,
     }
     irqbed_knobs_apply(c);
     if (k->offset == FIELD_OF(seed)) {
-        irqbed_latency_seed(&c->latency, value);
-        irqbed_rng_seed(&c->irq.shaper.rng, value, IRQBED_PURPOSE_IRQ);
+        irqbed_ctrl_seed(c);
     }
 }
 

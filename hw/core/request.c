@@ -67,6 +67,21 @@ void irqbed_req_arrive(IrqbedReq *req)
     irqbed_req_set_state(req, IRQBED_REQ_FETCHED);
 }
 
+/* Fault: the medium fails and is left as it is. */
+static bool is_failing(IrqbedReq *req)
+{
+    IrqbedCtrl *c = req->ctrl;
+
+    if (!c->knobs.fail_every ||
+        (req->op != IRQBED_OP_READ && req->op != IRQBED_OP_WRITE) ||
+        ++c->fail_count % c->knobs.fail_every) {
+        return false;
+    }
+    c->stats.failed_media++;
+    req->ret = -EIO;
+    return true;
+}
+
 static IrqbedWork req_work(const IrqbedReq *req)
 {
     switch (req->op) {
@@ -120,8 +135,9 @@ void irqbed_req_schedule(IrqbedReq *req)
         irqbed_req_set_state(req, IRQBED_REQ_HELD);
         return;
     }
-    s = irqbed_latency_schedule(&c->latency, &c->latency_cfg, req_work(req),
-                                where->offset, where->bytes, req->fetch_ns);
+    s = irqbed_latency_schedule(&c->media[req->medium], &c->latency_cfg,
+                                req_work(req), where->offset, where->bytes,
+                                req->fetch_ns);
     req->start_ns = s.start_ns;
     req->due_ns = s.due_ns;
     trace_irqbed_schedule(c->name, req->queue, req->tag, req->seq, s.unit,
@@ -132,7 +148,7 @@ void irqbed_req_schedule(IrqbedReq *req)
     if (req->op == IRQBED_OP_WRITE &&
         !irqbed_dma_gather(req, req->buf, where->bytes)) {
         req->dma_failed = true;
-    } else if (req->op != IRQBED_OP_NONE) {
+    } else if (req->op != IRQBED_OP_NONE && !is_failing(req)) {
         irqbed_media_start(req);
     }
     due_insert(c, req);
@@ -244,11 +260,14 @@ void irqbed_req_clear(IrqbedReq *req)
 void irqbed_req_clear_all(IrqbedCtrl *c)
 {
     IrqbedReq *req, *next;
+    unsigned i;
 
     QTAILQ_FOREACH_SAFE(req, &c->active, active_entry, next) {
         irqbed_req_clear(req);
     }
-    irqbed_latency_idle(&c->latency);
+    for (i = 0; i < c->nr_media; i++) {
+        irqbed_latency_idle(&c->media[i]);
+    }
 }
 
 void irqbed_req_detach_store(IrqbedCtrl *c, IrqbedStore *store)

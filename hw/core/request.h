@@ -25,7 +25,7 @@ typedef QTAILQ_HEAD(, IrqbedReq) IrqbedReqList;
 
 /* More guest memory than this in one request is refused by a transport. */
 #define IRQBED_MAX_TRANSFER (4 * MiB)
-#define IRQBED_MAX_EXTENTS  16
+#define IRQBED_MAX_EXTENTS  64
 
 typedef enum IrqbedOp {
     IRQBED_OP_NONE,             /* no medium: answered from the controller */
@@ -49,6 +49,8 @@ struct IrqbedReq {
     IrqbedCtrl *ctrl;
     uint16_t queue;
     uint16_t tag;
+    uint16_t vector;            /* of its interrupt; the transport's, or 0 */
+    uint16_t medium;            /* whose units serve it; likewise */
 
     uint32_t state;             /* IrqbedReqState; see irqbed_req_set_state */
     uint64_t seq;               /* number of this request, from 1 */

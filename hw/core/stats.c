@@ -1,17 +1,19 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
- * A controller's statistics as a QDict: read by QMP and by the control port.
- *
- * Invariant: fetched = completed + failed + aborted + in_flight.
+ * Statistics as QDicts, for QMP (property "stats") and the control port.
  */
 
 #include "qemu/osdep.h"
+#include "hw/qdev-core.h"
+#include "qapi/error.h"
+#include "qapi/qapi-visit-common.h"
+#include "qapi/visitor.h"
 #include "qobject/qlist.h"
 #include "qobject/qnum.h"
-#include "ctrl.h"
+#include "stats.h"
 
-static void put(QDict *dict, const char *key, uint64_t value)
+void irqbed_stats_put(QDict *dict, const char *key, uint64_t value)
 {
     qdict_put(dict, key, qnum_from_uint(value));
 }
@@ -35,67 +37,103 @@ static QList *hist_buckets(const IrqbedHist *h)
     return buckets;
 }
 
-static void put_hist(QDict *dict, const char *key, const IrqbedHist *h)
+void irqbed_stats_put_hist(QDict *dict, const char *key, const IrqbedHist *h)
 {
     QDict *d = qdict_new();
 
     qdict_put_str(d, "unit", "ns");
     qdict_put_str(d, "base", "log2");
-    put(d, "sub_bits", IRQBED_HIST_SUB_BITS);
-    put(d, "count", h->count);
-    put(d, "sum", h->sum);
-    put(d, "min", h->min);
-    put(d, "max", h->max);
-    put(d, "p50", irqbed_hist_percentile(h, 500));
-    put(d, "p90", irqbed_hist_percentile(h, 900));
-    put(d, "p99", irqbed_hist_percentile(h, 990));
-    put(d, "p999", irqbed_hist_percentile(h, 999));
+    irqbed_stats_put(d, "sub_bits", IRQBED_HIST_SUB_BITS);
+    irqbed_stats_put(d, "count", h->count);
+    irqbed_stats_put(d, "sum", h->sum);
+    irqbed_stats_put(d, "min", h->min);
+    irqbed_stats_put(d, "max", h->max);
+    irqbed_stats_put(d, "p50", irqbed_hist_percentile(h, 500));
+    irqbed_stats_put(d, "p90", irqbed_hist_percentile(h, 900));
+    irqbed_stats_put(d, "p99", irqbed_hist_percentile(h, 990));
+    irqbed_stats_put(d, "p999", irqbed_hist_percentile(h, 999));
     qdict_put(d, "buckets", hist_buckets(h));
     qdict_put(dict, key, d);
 }
 
-QDict *irqbed_ctrl_stats(IrqbedCtrl *c)
+const char *irqbed_stats_name(Object *obj)
 {
-    const IrqbedStats *s = &c->stats;
+    DeviceState *dev = DEVICE(obj);
+
+    return dev->id ? dev->id : object_get_canonical_path_component(obj);
+}
+
+static QDict *stats_of(Object *obj)
+{
+    return IRQBED_STATS_SOURCE_GET_CLASS(obj)->stats(obj);
+}
+
+/* Sources are devices; one that is not realized has nothing to say. */
+static bool is_live_source(Object *obj)
+{
+    return object_dynamic_cast(obj, TYPE_IRQBED_STATS_SOURCE) &&
+           DEVICE(obj)->realized;
+}
+
+static int put_source(Object *obj, void *opaque)
+{
+    if (is_live_source(obj)) {
+        qdict_put(opaque, irqbed_stats_name(obj), stats_of(obj));
+    }
+    return 0;
+}
+
+QDict *irqbed_stats_all(void)
+{
     QDict *all = qdict_new();
-    QDict *requests = qdict_new();
-    QDict *irq = qdict_new();
-    QDict *faults = qdict_new();
 
-    put(requests, "fetched", s->fetched);
-    put(requests, "completed", s->completed);
-    put(requests, "failed", s->failed);
-    put(requests, "aborted", s->aborted);
-    put(requests, "in_flight", s->in_flight);
-    put(irq, "raised", s->irq_raised);
-    put(irq, "suppressed", s->irq_suppressed);
-    put(irq, "dropped", s->irq_dropped);
-    put(irq, "coalesced", s->irq_coalesced);
-    put(faults, "irq_dropped", s->irq_dropped);
-    put(faults, "held", s->held);
-
-    qdict_put_str(all, "name", c->name);
-    qdict_put(all, "requests", requests);
-    put(all, "bytes_read", s->bytes_read);
-    put(all, "bytes_written", s->bytes_written);
-    put_hist(all, "service_read_ns", &s->service_ns[IRQBED_WORK_READ]);
-    put_hist(all, "service_write_ns", &s->service_ns[IRQBED_WORK_WRITE]);
-    put_hist(all, "service_other_ns", &s->service_ns[IRQBED_WORK_OTHER]);
-    put_hist(all, "queueing_ns", &s->queueing_ns);
-    put_hist(all, "device_ns", &s->device_ns);
-    qdict_put(all, "irq", irq);
-    put_hist(all, "irq_to_read_ns", &s->irq_to_read_ns);
-    put_hist(all, "irq_to_clear_ns", &s->irq_to_clear_ns);
-    qdict_put(all, "faults", faults);
-    put(all, "guest_errors", s->guest_errors);
+    object_child_foreach_recursive(object_get_root(), put_source, all);
     return all;
 }
 
-void irqbed_ctrl_stats_reset(IrqbedCtrl *c)
+static int reset_source(Object *obj, void *opaque)
 {
-    uint64_t in_flight = c->stats.in_flight;
-
-    memset(&c->stats, 0, sizeof(c->stats));
-    c->stats.fetched = in_flight;
-    c->stats.in_flight = in_flight;
+    if (is_live_source(obj)) {
+        IRQBED_STATS_SOURCE_GET_CLASS(obj)->reset(obj);
+    }
+    return 0;
 }
+
+void irqbed_stats_reset_all(void)
+{
+    object_child_foreach_recursive(object_get_root(), reset_source, NULL);
+}
+
+static void get_stats(Object *obj, Visitor *v, const char *name, void *opaque,
+                      Error **errp)
+{
+    QObject *stats;
+
+    if (!is_live_source(obj)) {
+        error_setg(errp, "no statistics before the device is realized");
+        return;
+    }
+    stats = QOBJECT(stats_of(obj));
+    visit_type_any(v, name, &stats, errp);
+    qobject_unref(stats);
+}
+
+void irqbed_stats_add_property(ObjectClass *oc)
+{
+    object_class_property_add(oc, "stats", "any", get_stats, NULL, NULL, NULL);
+    object_class_property_set_description(oc, "stats",
+                                          "counters and histograms");
+}
+
+static const TypeInfo irqbed_stats_source_info = {
+    .name = TYPE_IRQBED_STATS_SOURCE,
+    .parent = TYPE_INTERFACE,
+    .class_size = sizeof(IrqbedStatsSourceClass),
+};
+
+static void irqbed_stats_register_types(void)
+{
+    type_register_static(&irqbed_stats_source_info);
+}
+
+type_init(irqbed_stats_register_types)

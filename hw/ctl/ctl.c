@@ -17,7 +17,7 @@
  *   0x10 JOB_REWIND WO    start again at byte 0
  *   0x14 OUT_DATA   WO    append four bytes to the line buffer
  *   0x18 OUT_COMMIT WO    write the first N bytes of it out and empty it
- *   0x1c STATS_SNAP WO    1: snapshot all controllers; 2: and reset them
+ *   0x1c STATS_SNAP WO    1: snapshot all statistics; 2: and reset them
  *   0x20 STATS_SIZE RO    bytes in the snapshot (JSON)
  *   0x24 STATS_DATA RO    next four bytes of it
  *   0x28 VTIME_LO   RO    virtual clock in ns; latches VTIME_HI
@@ -30,6 +30,7 @@
 #include "qemu/osdep.h"
 #include "qemu/log.h"
 #include "qemu/timer.h"
+#include "qemu/units.h"
 #include "qapi/error.h"
 #include "qobject/qdict.h"
 #include "qobject/qjson.h"
@@ -38,8 +39,9 @@
 #include "hw/qdev-properties.h"
 #include "hw/qdev-properties-system.h"
 #include "hw/registerfields.h"
+#include "migration/vmstate.h"
 #include "system/runstate.h"
-#include "../core/ctrl.h"
+#include "hw/irqbed/core/stats.h"
 #include "trace.h"
 
 #define TYPE_IRQBED_CTL "irqbed-ctl"
@@ -99,28 +101,17 @@ static uint32_t ctl_next_word(const char *data, gsize size, uint32_t *pos)
     return ldl_le_p(word);
 }
 
-static void ctl_add_stats(IrqbedCtrl *ctrl, void *opaque)
-{
-    qdict_put(opaque, irqbed_ctrl_name(ctrl), irqbed_ctrl_stats(ctrl));
-}
-
-static void ctl_reset_stats(IrqbedCtrl *ctrl, void *opaque)
-{
-    irqbed_ctrl_stats_reset(ctrl);
-}
-
 static void ctl_snapshot(IrqbedCtl *s, uint32_t what)
 {
-    g_autoptr(QDict) all = qdict_new();
+    g_autoptr(QDict) all = irqbed_stats_all();
 
-    irqbed_ctrl_foreach(ctl_add_stats, all);
     if (s->stats) {
         g_string_free(s->stats, true);
     }
     s->stats = qobject_to_json(QOBJECT(all));
     s->stats_pos = 0;
     if (what == STATS_SNAP_AND_RESET) {
-        irqbed_ctrl_foreach(ctl_reset_stats, NULL);
+        irqbed_stats_reset_all();
     }
     trace_irqbed_ctl_snapshot(what, s->stats->len);
 }

@@ -57,17 +57,17 @@ static void write_utriacr(IrqbedUfs *u, uint32_t val)
     u->reg.utriacr = FIELD_DP32(0, UTRIACR, IAEN, on);
     u->reg.utriacr = FIELD_DP32(u->reg.utriacr, UTRIACR, IACTH, count);
     u->reg.utriacr = FIELD_DP32(u->reg.utriacr, UTRIACR, IATOVAL, timeout);
-    irqbed_irq_guest_window(c, on, count,
+    irqbed_irq_guest_window(c, 0, on, count,
                             (int64_t)timeout * IRQBED_UFS_IATOVAL_UNIT_NS);
     if (FIELD_EX32(val, UTRIACR, CTR)) {
-        irqbed_irq_restart_window(c);
+        irqbed_irq_restart_window(c, 0);
     }
 }
 
 static uint32_t read_utriacr(IrqbedUfs *u)
 {
     return FIELD_DP32(u->reg.utriacr, UTRIACR, IASB,
-                      irqbed_irq_window_open(IRQBED_CTRL(u)));
+                      irqbed_irq_window_open(IRQBED_CTRL(u), 0));
 }
 
 static void write_doorbell(IrqbedUfs *u, uint32_t val)
@@ -99,11 +99,11 @@ static void ufs_write(IrqbedUfs *u, hwaddr addr, uint32_t val)
         break;
     case A_IS: /* R/W1C */
         u->reg.is &= ~val;
-        irqbed_irq_update(IRQBED_CTRL(u));
+        irqbed_irq_update(IRQBED_CTRL(u), 0);
         break;
     case A_IE: /* RW */
         u->reg.ie = val & UFS_INTR_MASK;
-        irqbed_irq_update(IRQBED_CTRL(u));
+        irqbed_irq_update(IRQBED_CTRL(u), 0);
         break;
     case A_UTRIACR: /* RW, with WO and RO fields */
         write_utriacr(u, val);
@@ -166,7 +166,8 @@ static void irqbed_ufs_mmio_write(void *opaque, hwaddr addr, uint64_t val,
     trace_irqbed_ufs_mmio_write(IRQBED_CTRL(u)->name, addr, val);
     if (addr == A_HCE) {
         write_hce(u, val);
-    } else if (is_enabled(u)) {
+    } else if (is_enabled(u) || addr == A_IS || addr == A_IE) {
+        /* Drivers clear and mask interrupts before they enable anything. */
         ufs_write(u, addr, val);
     } else {
         irqbed_ctrl_guest_error(IRQBED_CTRL(u), "write while disabled", addr);
@@ -180,7 +181,7 @@ static uint64_t irqbed_ufs_mmio_read(void *opaque, hwaddr addr, unsigned size)
 
     switch (addr) {
     case A_IS: /* the handler's first look */
-        irqbed_irq_status_read(IRQBED_CTRL(u));
+        irqbed_irq_status_read(IRQBED_CTRL(u), 0);
         val = u->reg.is;
         break;
     case A_UTRIACR:

@@ -173,5 +173,5 @@ void irqbed_ufs_task_doorbell(IrqbedUfs *u, uint32_t slots)
         }
     }
     u->reg.is = FIELD_DP32(u->reg.is, IS, UTMRCS, 1);
-    irqbed_irq_post(IRQBED_CTRL(u));
+    irqbed_irq_post(IRQBED_CTRL(u), 0);
 }

@@ -12,7 +12,7 @@
 
 #define MAX_SERIAL 20
 
-static bool irqbed_ufs_irq_level(IrqbedCtrl *c)
+static bool irqbed_ufs_irq_level(IrqbedCtrl *c, unsigned vector)
 {
     UfsReg *reg = &IRQBED_UFS(c)->reg;
 

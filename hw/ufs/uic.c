@@ -246,7 +246,7 @@ void irqbed_ufs_uic_command(IrqbedUfs *u, uint32_t opcode)
     trace_irqbed_ufs_uic(IRQBED_CTRL(u)->name, u->reg.uiccmd, u->reg.ucmdarg1,
                          u->reg.ucmdarg3, result);
     post(u, R_IS_UCCS_MASK);
-    irqbed_irq_post(IRQBED_CTRL(u));
+    irqbed_irq_post(IRQBED_CTRL(u), 0);
 }
 
 void irqbed_ufs_uic_reset(IrqbedUfs *u)

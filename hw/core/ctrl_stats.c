@@ -1,0 +1,62 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * A controller's statistics.
+ *
+ * Invariant: fetched = completed + failed + aborted + in_flight.
+ */
+
+#include "qemu/osdep.h"
+#include "ctrl.h"
+
+QDict *irqbed_ctrl_stats(Object *obj)
+{
+    IrqbedCtrl *c = IRQBED_CTRL(obj);
+    const IrqbedStats *s = &c->stats;
+    QDict *all = qdict_new();
+    QDict *requests = qdict_new();
+    QDict *irq = qdict_new();
+    QDict *faults = qdict_new();
+
+    irqbed_stats_put(requests, "fetched", s->fetched);
+    irqbed_stats_put(requests, "completed", s->completed);
+    irqbed_stats_put(requests, "failed", s->failed);
+    irqbed_stats_put(requests, "aborted", s->aborted);
+    irqbed_stats_put(requests, "in_flight", s->in_flight);
+    irqbed_stats_put(irq, "raised", s->irq_raised);
+    irqbed_stats_put(irq, "suppressed", s->irq_suppressed);
+    irqbed_stats_put(irq, "dropped", s->irq_dropped);
+    irqbed_stats_put(irq, "coalesced", s->irq_coalesced);
+    irqbed_stats_put(faults, "irq_dropped", s->irq_dropped);
+    irqbed_stats_put(faults, "held", s->held);
+    irqbed_stats_put(faults, "failed", s->failed_media);
+
+    qdict_put_str(all, "name", c->name);
+    qdict_put(all, "requests", requests);
+    irqbed_stats_put(all, "bytes_read", s->bytes_read);
+    irqbed_stats_put(all, "bytes_written", s->bytes_written);
+    irqbed_stats_put_hist(all, "service_read_ns",
+                          &s->service_ns[IRQBED_WORK_READ]);
+    irqbed_stats_put_hist(all, "service_write_ns",
+                          &s->service_ns[IRQBED_WORK_WRITE]);
+    irqbed_stats_put_hist(all, "service_other_ns",
+                          &s->service_ns[IRQBED_WORK_OTHER]);
+    irqbed_stats_put_hist(all, "queueing_ns", &s->queueing_ns);
+    irqbed_stats_put_hist(all, "device_ns", &s->device_ns);
+    qdict_put(all, "irq", irq);
+    irqbed_stats_put_hist(all, "irq_to_read_ns", &s->irq_to_read_ns);
+    irqbed_stats_put_hist(all, "irq_to_clear_ns", &s->irq_to_clear_ns);
+    qdict_put(all, "faults", faults);
+    irqbed_stats_put(all, "guest_errors", s->guest_errors);
+    return all;
+}
+
+void irqbed_ctrl_stats_reset(Object *obj)
+{
+    IrqbedCtrl *c = IRQBED_CTRL(obj);
+    uint64_t in_flight = c->stats.in_flight;
+
+    memset(&c->stats, 0, sizeof(c->stats));
+    c->stats.fetched = in_flight;
+    c->stats.in_flight = in_flight;
+}
