@@ -111,7 +111,8 @@ static void irqbed_remove(struct pci_dev *pdev)
 	if (!pci_device_is_present(pdev))
 		irqbed_kill(ctrl);
 	irqbed_disks_remove(ctrl);
-	ctrl->ops->mask(&ctrl->queue, true);
+	if (!irqbed_ctrl_is_dead(ctrl))
+		ctrl->ops->mask(&ctrl->queue, true);
 	irqbed_irq_exit(ctrl);
 	cancel_work_sync(&ctrl->reset_work);
 	ctrl->ops->stop(ctrl);

@@ -216,6 +216,9 @@ int irqbed_ufs_start(struct irqbed_ctrl *ctrl)
 void irqbed_ufs_stop(struct irqbed_ctrl *ctrl)
 {
 	WRITE_ONCE(irqbed_ufs(ctrl)->ie, 0);
+	/* While disabled the other registers are not to be written. */
+	if (!(irqbed_ufs_read(ctrl, REG_CONTROLLER_ENABLE) & CONTROLLER_ENABLE))
+		return;
 	irqbed_ufs_write(ctrl, REG_INTERRUPT_ENABLE, 0);
 	irqbed_ufs_write(ctrl, REG_CONTROLLER_ENABLE, CONTROLLER_DISABLE);
 	irqbed_ufs_wait(ctrl, REG_CONTROLLER_ENABLE, CONTROLLER_ENABLE, 0);
