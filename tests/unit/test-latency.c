@@ -1,0 +1,287 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * hw/core/latency.c: exact draws of a seed, the shape of the distributions
+ * against libm, cost by size, units and queueing.
+ */
+
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../hw/core/latency.h"
+#include "../../hw/core/normal_table.h"
+
+#define SAMPLES 200000
+
+/* xoshiro256** of the splitmix64 sequence: other seeds, other purposes. */
+static void test_generator(void)
+{
+    IrqbedRng a, b;
+    unsigned i, same = 0;
+
+    irqbed_rng_seed(&a, 1, IRQBED_PURPOSE_READ);
+    irqbed_rng_seed(&b, 1, IRQBED_PURPOSE_READ);
+    for (i = 0; i < 1000; i++) {
+        g_assert_cmphex(irqbed_rng_next(&a), ==, irqbed_rng_next(&b));
+    }
+    irqbed_rng_seed(&b, 1, IRQBED_PURPOSE_WRITE);
+    irqbed_rng_seed(&a, 1, IRQBED_PURPOSE_READ);
+    for (i = 0; i < 1000; i++) {
+        same += irqbed_rng_next(&a) == irqbed_rng_next(&b);
+    }
+    g_assert_cmpuint(same, ==, 0);
+    /* The published test vector of xoshiro256** for state 1, 2, 3, 4. */
+    a = (IrqbedRng) { { 1, 2, 3, 4 } };
+    g_assert_cmphex(irqbed_rng_next(&a), ==, 11520);
+    g_assert_cmphex(irqbed_rng_next(&a), ==, 0);
+    g_assert_cmphex(irqbed_rng_next(&a), ==, 1509978240);
+}
+
+static void draw_all(const IrqbedDist *d, int64_t *v)
+{
+    IrqbedRng rng;
+    unsigned i;
+
+    irqbed_rng_seed(&rng, 42, IRQBED_PURPOSE_READ);
+    for (i = 0; i < SAMPLES; i++) {
+        v[i] = irqbed_dist_draw(d, &rng);
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double mean(const int64_t *v)
+{
+    double sum = 0;
+    unsigned i;
+
+    for (i = 0; i < SAMPLES; i++) {
+        sum += v[i];
+    }
+    return sum / SAMPLES;
+}
+
+static void check_first(const IrqbedDist *d, const int64_t *expected,
+                        unsigned n)
+{
+    IrqbedRng rng;
+    unsigned i;
+
+    irqbed_rng_seed(&rng, 1, IRQBED_PURPOSE_READ);
+    for (i = 0; i < n; i++) {
+        g_assert_cmpint(irqbed_dist_draw(d, &rng), ==, expected[i]);
+    }
+}
+
+static void test_fixed(void)
+{
+    IrqbedDist d = { IRQBED_DIST_FIXED, 20000, 5000 };
+    IrqbedRng rng, before;
+
+    irqbed_rng_seed(&rng, 1, IRQBED_PURPOSE_READ);
+    before = rng;
+    g_assert_cmpint(irqbed_dist_draw(&d, &rng), ==, 20000);
+    g_assert_cmpmem(&rng, sizeof(rng), &before, sizeof(before));
+}
+
+static void test_uniform(void)
+{
+    IrqbedDist d = { IRQBED_DIST_UNIFORM, 20000, 5000 };
+    g_autofree int64_t *v = g_new(int64_t, SAMPLES);
+
+    draw_all(&d, v);
+    g_assert_cmpfloat(fabs(mean(v) - 20000), <, 30);
+    qsort(v, SAMPLES, sizeof(v[0]), compare);
+    g_assert_cmpint(v[0], ==, 15000);
+    g_assert_cmpint(v[SAMPLES - 1], ==, 25000);
+    g_assert_cmpint(llabs(v[SAMPLES / 4] - 17500), <, 60);
+    /* Computed apart, from the published generators. */
+    check_first(&d, (int64_t[]) { 24300, 23393, 16653, 21054, 22780 }, 5);
+}
+
+/* A width beyond the mean is cut off, not wrapped round. */
+static void test_uniform_cut(void)
+{
+    IrqbedDist d = { IRQBED_DIST_UNIFORM, 1000, 3000 };
+    g_autofree int64_t *v = g_new(int64_t, SAMPLES);
+
+    draw_all(&d, v);
+    qsort(v, SAMPLES, sizeof(v[0]), compare);
+    g_assert_cmpint(v[0], ==, 0);
+    g_assert_cmpint(v[SAMPLES - 1], ==, 4000);
+}
+
+static void test_lognormal(void)
+{
+    /* sigma = spread / median = 0.5 */
+    IrqbedDist d = { IRQBED_DIST_LOGNORMAL, 80000, 40000 };
+    static const struct {
+        double p, z;
+    } at[] = {
+        { 0.001, -3.090232 }, { 0.01, -2.326348 }, { 0.1, -1.281552 },
+        { 0.25, -0.674490 }, { 0.5, 0 }, { 0.75, 0.674490 },
+        { 0.9, 1.281552 }, { 0.99, 2.326348 }, { 0.999, 3.090232 },
+    };
+    g_autofree int64_t *v = g_new(int64_t, SAMPLES);
+    unsigned i;
+
+    draw_all(&d, v);
+    g_assert_cmpfloat(fabs(mean(v) / (80000 * exp(0.125)) - 1), <, 0.01);
+    qsort(v, SAMPLES, sizeof(v[0]), compare);
+    for (i = 0; i < G_N_ELEMENTS(at); i++) {
+        double want = 80000 * exp(0.5 * at[i].z);
+        double got = v[(unsigned)(at[i].p * SAMPLES)];
+
+        /* The sample's own error is largest in the tails. */
+        g_assert_cmpfloat(fabs(got / want - 1), <, 0.05);
+    }
+    /*
+     * In floating point: 87378.8 98420.1 49186.8 149577.4 107389.7.  Any host
+     * must come to these integers.
+     */
+    check_first(&d, (int64_t[]) { 87380, 98424, 49185, 149577, 107395 }, 5);
+}
+
+static void test_lognormal_extremes(void)
+{
+    IrqbedDist zero = { IRQBED_DIST_LOGNORMAL, 0, 1000 };
+    IrqbedDist narrow = { IRQBED_DIST_LOGNORMAL, 80000, 0 };
+    IrqbedDist wide = { IRQBED_DIST_LOGNORMAL, 1, IRQBED_MAX_NS };
+    IrqbedDist large = { IRQBED_DIST_LOGNORMAL, IRQBED_MAX_NS, IRQBED_MAX_NS };
+    IrqbedRng rng;
+    int64_t v;
+    unsigned i;
+
+    irqbed_rng_seed(&rng, 7, IRQBED_PURPOSE_IRQ);
+    for (i = 0; i < SAMPLES; i++) {
+        g_assert_cmpint(irqbed_dist_draw(&zero, &rng), ==, 0);
+        g_assert_cmpint(irqbed_dist_draw(&narrow, &rng), ==, 80000);
+        v = irqbed_dist_draw(&wide, &rng);
+        g_assert_cmpint(v, >=, 0);
+        g_assert_cmpint(v, <=, IRQBED_MAX_NS);
+        v = irqbed_dist_draw(&large, &rng);
+        g_assert_cmpint(v, >=, 0);
+        g_assert_cmpint(v, <=, IRQBED_MAX_NS);
+    }
+}
+
+/* Every entry of the table against the complementary error function. */
+static void test_normal_table(void)
+{
+    unsigned i, last = IRQBED_NORMAL_OCTAVES * IRQBED_NORMAL_STEPS;
+
+    for (i = 0; i <= last; i++) {
+        unsigned k = IRQBED_NORMAL_OCTAVES - i / IRQBED_NORMAL_STEPS;
+        double p = ldexp(1 + i % IRQBED_NORMAL_STEPS /
+                         (double)IRQBED_NORMAL_STEPS, -(int)k - 1);
+        double z = irqbed_normal_q24[i] / 16777216.0;
+
+        g_assert_cmpfloat(fabs(0.5 * erfc(z / sqrt(2)) / p - 1), <, 1e-6);
+    }
+}
+
+static const IrqbedLatencyCfg base_cfg = {
+    .dist = {
+        { IRQBED_DIST_FIXED, 20000, 0 }, { IRQBED_DIST_FIXED, 50000, 0 },
+    },
+    .ns_per_kib = { 100, 200 },
+    .other_ns = 7000,
+    .units = 4,
+    .stripe_bytes = 4096,
+};
+
+static void test_cost(void)
+{
+    g_autofree IrqbedLatency *m = g_new0(IrqbedLatency, 1);
+    IrqbedSchedule s;
+
+    irqbed_latency_seed(m, 1);
+    s = irqbed_latency_schedule(m, &base_cfg, IRQBED_WORK_READ, 0, 4096, 1000);
+    g_assert_cmpint(s.start_ns, ==, 1000);
+    g_assert_cmpint(s.due_ns, ==, 1000 + 20000 + 400);
+    s = irqbed_latency_schedule(m, &base_cfg, IRQBED_WORK_WRITE, 4096, 1,
+                                1000);
+    g_assert_cmpint(s.due_ns, ==, 1000 + 50000 + 1);
+    s = irqbed_latency_schedule(m, &base_cfg, IRQBED_WORK_OTHER, 0, 0, 1000);
+    g_assert_cmpint(s.start_ns, ==, 1000);
+    g_assert_cmpint(s.due_ns, ==, 8000);
+}
+
+static void test_units(void)
+{
+    g_autofree IrqbedLatency *m = g_new0(IrqbedLatency, 1);
+    IrqbedSchedule s;
+    unsigned i;
+
+    irqbed_latency_seed(m, 1);
+    /* Four stripes go to four units and do not wait for each other ... */
+    for (i = 0; i < 4; i++) {
+        s = irqbed_latency_schedule(m, &base_cfg, IRQBED_WORK_READ, i * 4096,
+                                    0, 100);
+        g_assert_cmpuint(s.unit, ==, i);
+        g_assert_cmpint(s.start_ns, ==, 100);
+        g_assert_cmpint(s.due_ns, ==, 20100);
+    }
+    /* ... the fifth waits for the first, the sixth after it for the fifth. */
+    s = irqbed_latency_schedule(m, &base_cfg, IRQBED_WORK_READ, 4 * 4096, 0,
+                                200);
+    g_assert_cmpuint(s.unit, ==, 0);
+    g_assert_cmpint(s.start_ns, ==, 20100);
+    s = irqbed_latency_schedule(m, &base_cfg, IRQBED_WORK_WRITE, 0, 0, 300);
+    g_assert_cmpint(s.start_ns, ==, 40100);
+    g_assert_cmpint(s.due_ns, ==, 90100);
+    /* Other work takes no unit and waits for none. */
+    s = irqbed_latency_schedule(m, &base_cfg, IRQBED_WORK_OTHER, 0, 0, 300);
+    g_assert_cmpint(s.start_ns, ==, 300);
+    /* A unit that has long been free starts at once. */
+    s = irqbed_latency_schedule(m, &base_cfg, IRQBED_WORK_READ, 0, 0, 1000000);
+    g_assert_cmpint(s.start_ns, ==, 1000000);
+    irqbed_latency_idle(m);
+    s = irqbed_latency_schedule(m, &base_cfg, IRQBED_WORK_READ, 0, 0, 1000001);
+    g_assert_cmpint(s.start_ns, ==, 1000001);
+}
+
+/* Draws of writes must not shift those of reads. */
+static void test_streams(void)
+{
+    g_autofree IrqbedLatency *a = g_new0(IrqbedLatency, 1);
+    g_autofree IrqbedLatency *b = g_new0(IrqbedLatency, 1);
+    IrqbedLatencyCfg cfg = base_cfg;
+    IrqbedSchedule x, y;
+    unsigned i;
+
+    cfg.units = IRQBED_MAX_UNITS;
+    cfg.dist[0] = (IrqbedDist) { IRQBED_DIST_LOGNORMAL, 20000, 9000 };
+    cfg.dist[1] = (IrqbedDist) { IRQBED_DIST_UNIFORM, 20000, 9000 };
+    irqbed_latency_seed(a, 3);
+    irqbed_latency_seed(b, 3);
+    for (i = 0; i < 1000; i++) {
+        x = irqbed_latency_schedule(a, &cfg, IRQBED_WORK_READ, i * 4096, 0, 0);
+        irqbed_latency_schedule(b, &cfg, IRQBED_WORK_WRITE,
+                                (i + 2048) * 4096, 0, 0);
+        y = irqbed_latency_schedule(b, &cfg, IRQBED_WORK_READ, i * 4096, 0, 0);
+        g_assert_cmpint(x.due_ns, ==, y.due_ns);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/latency/generator", test_generator);
+    g_test_add_func("/latency/fixed", test_fixed);
+    g_test_add_func("/latency/uniform", test_uniform);
+    g_test_add_func("/latency/uniform-cut", test_uniform_cut);
+    g_test_add_func("/latency/lognormal", test_lognormal);
+    g_test_add_func("/latency/lognormal-extremes", test_lognormal_extremes);
+    g_test_add_func("/latency/normal-table", test_normal_table);
+    g_test_add_func("/latency/cost", test_cost);
+    g_test_add_func("/latency/units", test_units);
+    g_test_add_func("/latency/streams", test_streams);
+    return g_test_run();
+}
