@@ -104,7 +104,8 @@ def install_tools(archive, tests=False, progress=True):
         raise UserError(f"build tools are missing and neither root nor sudo is at hand; as root: "
                         f"apt-get install {' '.join(packages)}")
     if progress:
-        print(f"irqbed: installing build tools with {' '.join(root + ['apt-get'])}:", file=sys.stderr)
+        print(f"irqbed: installing build tools with {' '.join(root + ['apt-get'])}, about a minute:",
+              file=sys.stderr)
         for package, why in missing:
             print(f"  {package}: {why}", file=sys.stderr)
     apt_install(root, packages)
