@@ -1,0 +1,200 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For the tests that run in the VM: KTAP output, and a hold on the driver and
+# the device under test. run.py gives the test its surroundings:
+#   IRQBED_PCI     address of the test's own controller, 0000:00:04.0
+#   IRQBED_ID      its name in the device statistics, ufs0
+#   IRQBED_DISKS   how many disks it has
+#   IRQBED_PARAMS  module parameters of the driver
+# Checks print what was expected and what came; ktap_end gives the exit status:
+# 0 passed, 1 failed, 4 skipped.
+
+KTAP_COUNT=0
+KTAP_FAILED=0
+KTAP_PLAN=0
+DEBUG=/sys/kernel/debug/irqbed/$IRQBED_PCI
+SYS=/sys/bus/pci/devices/$IRQBED_PCI
+DISK=/dev/irqbed0l0
+
+# --- KTAP ------------------------------------------------------------------
+
+ktap_plan() { # COUNT
+	KTAP_PLAN=$1
+	echo "KTAP version 1"
+	echo "1..$1"
+}
+
+note() { # TEXT...
+	echo "# $*"
+}
+
+ktap_result() { # STATUS DESCRIPTION
+	KTAP_COUNT=$((KTAP_COUNT + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $KTAP_COUNT $2"
+	else
+		KTAP_FAILED=$((KTAP_FAILED + 1))
+		echo "not ok $KTAP_COUNT $2"
+	fi
+}
+
+ktap_skip_rest() { # REASON
+	while [ "$KTAP_COUNT" -lt "$KTAP_PLAN" ]; do
+		KTAP_COUNT=$((KTAP_COUNT + 1))
+		echo "ok $KTAP_COUNT # SKIP $1"
+	done
+}
+
+# Nothing that follows could mean anything.
+ktap_bail() { # REASON
+	note "$1"
+	ktap_result 1 "can go on"
+	exit 1
+}
+
+ktap_end() {
+	if [ "$KTAP_COUNT" -ne "$KTAP_PLAN" ]; then
+		note "expected $KTAP_PLAN checks, got $KTAP_COUNT"
+		exit 1
+	fi
+	[ "$KTAP_FAILED" -eq 0 ] || exit 1
+	exit 0
+}
+
+# --- checks ------------------------------------------------------------------
+
+verdict() { # DESCRIPTION GOT WHAT-WAS-EXPECTED STATUS
+	[ "$4" -eq 0 ] || note "expected: $3, got: '$2'"
+	ktap_result "$4" "$1"
+}
+
+is() { # DESCRIPTION GOT EXPECTED
+	status=0
+	[ "$2" = "$3" ] || status=1
+	verdict "$1" "$2" "'$3'" $status
+}
+
+# Numbers; anything else, an empty text too, is a failure.
+at_least() { # DESCRIPTION GOT LEAST
+	status=0
+	[ "$2" -ge "$3" ] 2>/dev/null || status=1
+	verdict "$1" "$2" "at least '$3'" $status
+}
+
+at_most() { # DESCRIPTION GOT GREATEST
+	status=0
+	[ "$2" -le "$3" ] 2>/dev/null || status=1
+	verdict "$1" "$2" "at most '$3'" $status
+}
+
+succeeds() { # DESCRIPTION COMMAND...
+	desc=$1
+	shift
+	if "$@" >/tmp/check.out 2>&1; then
+		ktap_result 0 "$desc"
+	else
+		note "expected: exit status 0, got: $? from: $*"
+		sed 's/^/#   /' /tmp/check.out | tail -n 20
+		ktap_result 1 "$desc"
+	fi
+}
+
+fails() { # DESCRIPTION COMMAND...
+	desc=$1
+	shift
+	if "$@" >/tmp/check.out 2>&1; then
+		note "expected: a failure, got: exit status 0 from: $*"
+		ktap_result 1 "$desc"
+	else
+		ktap_result 0 "$desc"
+	fi
+}
+
+# --- statistics ----------------------------------------------------------------
+
+# The value at a path like irq.raised; lists cannot be looked into.
+json_get() { # PATH <JSON
+	sed 's/\([][{},]\)/\n\1\n/g' | awk -v want="$1" '
+		$0 == "{" || $0 == "[" { path[++depth] = key; key = ""; next }
+		$0 == "}" || $0 == "]" { depth--; next }
+		match($0, /^ *"[^"]*" *:/) {
+			key = substr($0, index($0, "\"") + 1)
+			key = substr(key, 1, index(key, "\"") - 1)
+			value = substr($0, RLENGTH + 1)
+			gsub(/^ +| +$|"/, "", value)
+			full = ""
+			for (i = 2; i <= depth; i++)
+				full = full path[i] "."
+			if (value != "" && full key == want) {
+				print value
+				exit
+			}
+		}'
+}
+
+drv() { # PATH: from the driver
+	json_get "$1" <"$DEBUG/stats"
+}
+
+dev() { # PATH: from the device, which counts for itself
+	irqbed-agent stats | json_get "devices.$IRQBED_ID.$1"
+}
+
+knob() { # NAME VALUE: set it while the driver runs
+	echo "$2" >"$DEBUG/$1"
+}
+
+reset_stats() {
+	echo 1 >"$DEBUG/reset_stats"
+}
+
+# Every request that went in has come out, once, by the driver's own books.
+conserved() { # DESCRIPTION
+	is "$1: submitted = completed + failed, none in flight" \
+		"$(drv submitted) $(drv in_flight) $(drv unexpected)" \
+		"$(($(drv completed) + $(drv failed))) 0 0"
+}
+
+# --- driver and device -----------------------------------------------------------
+
+# Let no driver have the controllers of the other tests in this VM.
+only_my_device() {
+	for other in /sys/bus/pci/devices/*; do
+		if [ "$(cat "$other/vendor"):$(cat "$other/device")" = 0x1b36:0x0013 ]; then
+			case $other in
+			"$SYS") echo >"$other/driver_override" ;;
+			*) echo nobody >"$other/driver_override" ;;
+			esac
+		fi
+	done
+}
+
+# Up to 3 s for a command to succeed.
+wait_until() { # COMMAND...
+	tries=300
+	until "$@"; do
+		[ $tries -gt 0 ] || return 1
+		usleep 10000
+		tries=$((tries - 1))
+	done
+}
+
+
+driver_load() {
+	only_my_device
+	# The parameters are words.
+	# shellcheck disable=SC2086
+	insmod /lib/irqbed/irqbed.ko $IRQBED_PARAMS || ktap_bail "insmod failed"
+	wait_until [ -b "$DISK" ] || ktap_bail "no $DISK"
+}
+
+driver_unload() {
+	rmmod irqbed
+}
+
+# Write a pattern and read it back.
+fio_verify() { # FIO-OPTION...
+	fio --name=verify --allow_file_create=0 --ioengine=libaio --direct=1 --verify=crc32c --verify_fatal=1 \
+		--do_verify=1 --bs=4k --size=4m --rw=randwrite --iodepth=8 "$@" 2>&1
+}

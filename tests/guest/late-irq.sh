@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Case late-irq-reused-tag: an interrupt that comes long after its request was
+# found must not end the request that has the tag by then. A request that
+# finishes between a handler's acknowledgment and its look at the doorbell is
+# found there, and its interrupt, which takes a random while, then finds none of
+# its own. All four slots are always in use; the pattern shows that no read ended
+# before its data was there.
+#
+# irqbed-device: units=4 service-read-ns=60000 service-read-dist=uniform service-read-spread-ns=50000 service-write-ns=30000 irq-latency-dist=lognormal irq-latency-ns=40000 irq-latency-spread-ns=40000
+# irqbed-driver: irqbed queue_depth=4
+# shellcheck source=tests/guest/ktap.sh
+. /tests/ktap.sh
+ktap_plan 8
+
+driver_load
+for policy in hardirq threaded; do
+	knob policy $policy
+	reset_stats
+	succeeds "$policy: data is right" fio_verify --filename="$DISK" --iodepth=16 --numjobs=2 \
+		--size=3m --offset_increment=4m
+	late=$(drv hard_empty)
+	[ $policy = hardirq ] || late=$(drv thread_empty)
+	at_least "$policy: interrupts did come after their request was found" "$late" 1
+	note "$policy: $late late interrupts of $(drv irqs)"
+	conserved $policy
+done
+is "no timeout, no reset" "$(drv timeouts) $(drv resets)" "0 0"
+is "the device saw no mistakes of the driver" "$(dev guest_errors)" 0
+driver_unload
+ktap_end

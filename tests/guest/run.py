@@ -1,0 +1,264 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs tests of this directory in a VM and prints TAP.
+
+usage: run.py NAME...      run.py handover limits
+       run.py --list
+
+A test is NAME.sh, a KTAP script for the guest's shell. Its header says which
+machine it needs; tests that can share a machine share one boot, each with a
+controller of its own:
+
+  # irqbed-device: KNOB=VALUE...   properties of the controller
+  # irqbed-disks: N                its disks, of 32 MiB each (default 1)
+  # irqbed-driver: stock | irqbed [PARAMETER=VALUE...]
+  # irqbed-cpus: N                 (default 2)
+  # irqbed-kernel: VERSION         (default 6.12)
+  # irqbed-clock: virtual | host   (default virtual)
+  # irqbed-args: WORD...           further words of the kernel's command line
+  # irqbed-limit: SECONDS          of guest time (default 300)
+
+After each test the kernel's messages are looked at: a test whose checks are
+all good fails all the same when the kernel complained.
+"""
+
+import dataclasses
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REPO = HERE.parents[1]
+sys.path.insert(0, str(REPO / "scripts"))
+
+# pylint: disable=wrong-import-position
+from irqbed_tool import jobs, paths, vm
+from irqbed_tool.errors import UserError
+from irqbed_tool.evaluate import kernel_trouble
+from irqbed_tool.setup import cpio
+
+DISK_BYTES = 32 << 20
+HEADER = re.compile(r"^# irqbed-(\w+):\s*(.*)$", re.M)
+DEFAULTS = {"device": "", "disks": "1", "driver": "irqbed", "cpus": "2", "kernel": paths.DEFAULT_KERNEL,
+            "clock": "virtual", "args": "", "limit": "300"}
+RESULT = re.compile(r"^\s*(ok|not ok)\s+\d+\s*-?\s*(.*)$")
+PLAN = re.compile(r"^\s*1\.\.(\d+)(?:\s*# SKIP\s*(.*))?$")
+KTAP_SKIP = 4
+TAIL_LINES = 30
+# In host time TCG is no good clock, and the kernel says so.
+HOST_CLOCK_NOISE = re.compile(r"clocksource|TSC|tsc")
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """What tests must agree on to share a boot."""
+
+    cpus: int
+    kernel: str
+    clock: str
+    args: str
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    machine: Machine
+    knobs: dict
+    disks: int
+    params: str
+    limit_s: int
+    index: int = 0          # of its controller in the VM
+
+
+class Tap:
+    """Numbered results on standard output; the plan comes last."""
+
+    def __init__(self):
+        self.count = 0
+
+    def result(self, good, text):
+        self.count += 1
+        print(f"{'ok' if good else 'not ok'} {self.count} - {text}", flush=True)
+
+    def skip(self, name, reason):
+        self.count += 1
+        print(f"ok {self.count} - {name} # SKIP {reason}", flush=True)
+
+    @staticmethod
+    def note(text):
+        for line in str(text).splitlines():
+            print(f"# {line}", flush=True)
+
+    def end(self):
+        print(f"1..{self.count}", flush=True)
+
+
+def known_names():
+    return sorted(p.stem for p in HERE.glob("*.sh") if p.stem != "ktap")
+
+
+def read_case(name):
+    """The Case that a script's header describes."""
+    path = HERE / f"{name}.sh"
+    if name not in known_names():
+        raise UserError(f"tests/guest: no test {name}; there are {', '.join(known_names())}")
+    said = dict(DEFAULTS)
+    for key, value in HEADER.findall(path.read_text()):
+        if key not in DEFAULTS:
+            raise UserError(f"{path}: irqbed-{key}: no such key; there are {', '.join(DEFAULTS)}")
+        said[key] = value.strip()
+    words = said["driver"].split()
+    if words[0] not in ("irqbed", "stock"):
+        raise UserError(f"{path}: irqbed-driver: {words[0]}; must be irqbed or stock")
+    machine = Machine(int(said["cpus"]), said["kernel"], said["clock"], said["args"])
+    knobs = dict(word.split("=", 1) for word in said["device"].split())
+    return Case(name, machine, knobs, int(said["disks"]), " ".join(words[1:]), int(said["limit"]))
+
+
+def by_machine(cases):
+    groups = {}
+    for case in cases:
+        groups.setdefault(case.machine, []).append(case)
+    return groups.values()
+
+
+def make_devices(cases, folder):
+    """One controller for each test, with images of its own."""
+    devices = []
+    for index, case in enumerate(cases):
+        case.index = index
+        lus = []
+        for lun in range(case.disks):
+            image = folder / f"{case.name}-{lun}.img"
+            with open(image, "wb") as file:
+                file.truncate(DISK_BYTES)
+            lus.append(vm.Lu(str(image)))
+        devices.append(vm.Device("irqbed-ufs", f"ufs{index}", case.knobs, lus))
+    return devices
+
+
+def make_job(cases):
+    job = jobs.Job().dmesg()
+    for case in cases:
+        env = {"IRQBED_PCI": vm.pci_address(case.index), "IRQBED_ID": f"ufs{case.index}",
+               "IRQBED_DISKS": case.disks, "IRQBED_PARAMS": case.params}
+        words = " ".join(f"{key}='{value}'" for key, value in env.items())
+        job.cell(case.name).shell("test", f"{words} exec /bin/sh /tests/{case.name}.sh",
+                                  case.limit_s * 1000).dmesg().end()
+    return job.poweroff()
+
+
+def scripts_archive(folder):
+    """The scripts as they are now, in place of those of the image."""
+    archive = cpio.Archive()
+    for path in sorted(HERE.glob("*.sh")):
+        archive.file(f"tests/{path.name}", path.read_bytes(), executable=True)
+    target = folder / "tests.cpio"
+    target.write_bytes(archive.finish())
+    return target
+
+
+def report_ktap(tap, case, text):
+    """A script's results as our own; returns (all good, number, planned, reason of a skip)."""
+    good, count, planned, why = True, 0, None, None
+    for line in text.splitlines():
+        plan, result = PLAN.match(line), RESULT.match(line)
+        if plan:
+            planned = int(plan.group(1)) if planned is None else planned
+            why = why or plan.group(2)
+        elif result:
+            count += 1
+            passed = result.group(1) == "ok"
+            good = good and passed
+            tap.result(passed, f"{case.name}: {result.group(2)}")
+        elif not line.strip().startswith("KTAP version"):
+            tap.note(line.lstrip("# "))
+    return good, count, planned, why
+
+
+def report_case(tap, case, answers):
+    """True when the test, its end and the kernel were all as they should be."""
+    ran = next((a for a in answers if a["type"] == "exec"), None)
+    if not ran or not any(a["type"] == "end" for a in answers):
+        tap.result(False, f"{case.name}: runs to its end")
+        return False
+    good, count, planned, why = report_ktap(tap, case, ran["out"])
+    if ran["rc"] == KTAP_SKIP or (planned == 0 and why):
+        tap.skip(case.name, why or "the script says so")
+        return True
+    wrong = []
+    if ran["timed_out"]:
+        wrong.append(f"expected: an end within {case.limit_s} s of guest time, got: none")
+    elif good and ran["rc"] != 0:
+        wrong.append(f"expected: exit status 0, got: {ran['rc']}")
+    if count != planned:
+        wrong.append(f"expected: {planned} checks, got: {count}")
+    trouble = kernel_trouble([line for a in answers if a["type"] == "dmesg" for line in a["lines"]])
+    if case.machine.clock == "host":
+        trouble = [line for line in trouble if not HOST_CLOCK_NOISE.search(line)]
+    wrong += [f"expected: a silent kernel, got: {line}" for line in trouble]
+    for text in wrong:
+        tap.note(text)
+    if not good or wrong:
+        tap.note("standard error:\n" + ran["err"])
+    tap.result(not wrong, f"{case.name}: runs to its end, without a complaint of the kernel")
+    return good and not wrong
+
+
+def run_group(tap, cases):
+    """One boot; the names of the tests that failed."""
+    first = cases[0].machine
+    machine = vm.Machine(cpus=first.cpus, kernel=first.kernel, clock=first.clock,
+                         kernel_args=tuple(first.args.split()))
+    failed = []
+    with tempfile.TemporaryDirectory(prefix="irqbed-guest-") as name:
+        folder = Path(name)
+        devices = make_devices(cases, folder)
+        with vm.Vm(machine, devices, make_job(cases), overlay=[scripts_archive(folder)]) as guest:
+            outcome = guest.run(step_limit_s=1500)
+            console = guest.console().read_text(errors="replace").splitlines()[-TAIL_LINES:]
+    for case in cases:
+        if not report_case(tap, case, [a for a in outcome.answers if a.get("cell") == case.name]):
+            failed.append(case.name)
+    if outcome.status != "done":
+        tap.note(f"the VM ended early: {outcome.status}: {outcome.reason}")
+    if failed:
+        tap.note("console, last lines:\n" + "\n".join(re.sub(r"[^\t -~]", "", row) for row in console))
+    return failed
+
+
+def main(argv):
+    if argv in ([], ["-h"], ["--help"]):
+        print(__doc__)
+        return 0 if argv else 2
+    if argv == ["--list"]:
+        print("\n".join(known_names()))
+        return 0
+    tap = Tap()
+    cases = [read_case(name) for name in argv]
+    try:
+        vm.need_built()
+    except UserError as err:
+        print(f"1..0 # SKIP {err}")
+        return 0
+    meson = (HERE / "meson.build").read_text()
+    for name in known_names():
+        if f"'{name}'" not in meson:
+            tap.note(f"expected: every test in a group of tests/guest/meson.build, missing: {name}")
+            tap.result(False, f"{name} is registered")
+    failed = []
+    for group in by_machine(cases):
+        failed += run_group(tap, group)
+    for name in failed:
+        tap.note(f"again, alone: tests/guest/run.py {name}")
+    tap.end()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except UserError as error:
+        print(f"irqbed: {error}", file=sys.stderr)
+        sys.exit(error.status)

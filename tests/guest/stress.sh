@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Real concurrency: the vCPUs run at the same time (host clock), policies are
+# switched and the driver is unbound under load, requests get held and reset.
+#
+# irqbed-device: units=8 service-read-ns=100000 service-write-ns=100000 hold-every=3000
+# irqbed-disks: 2
+# irqbed-driver: irqbed timeout_ms=2000
+# irqbed-cpus: 4
+# irqbed-clock: host
+# shellcheck source=tests/guest/ktap.sh
+. /tests/ktap.sh
+ktap_plan 10
+
+driver_load
+fio_verify --filename="$DISK:/dev/irqbed0l1" --numjobs=4 --size=2m --offset_increment=4m \
+	>/tmp/fio.out &
+fio=$!
+while kill -0 $fio 2>/dev/null; do
+	for policy in hardirq threaded bounded; do
+		knob policy $policy
+	done
+	usleep 20000
+done
+wait $fio
+is "data is right under switching" $? 0
+conserved "after switching"
+at_least "the device did hold requests" "$(dev faults.held)" 1
+at_least "there were resets" "$(drv resets)" 1
+for round in 1 2 3; do
+	fio --name=load --allow_file_create=0 --filename="$DISK:/dev/irqbed0l1" --ioengine=libaio --direct=1 --bs=4k \
+		--rw=randrw --iodepth=32 --numjobs=4 --size=32m --time_based --runtime=60 \
+		>/tmp/load.out 2>&1 &
+	fio=$!
+	usleep 700000
+	echo "$IRQBED_PCI" >"$SYS/driver/unbind"
+	wait $fio
+	at_least "round $round: unbound, fio was told" $? 1
+	echo "$IRQBED_PCI" >/sys/bus/pci/drivers/irqbed/bind
+	is "round $round: bound" "$(wait_until [ -b "$DISK" ]; echo $?)" 0
+done
+driver_unload
+ktap_end
