@@ -71,11 +71,18 @@ static ssize_t irqbed_knob_write(struct file *file, const char __user *buf,
 	return len;
 }
 
-static const struct file_operations irqbed_knob_fops = {
+static const struct file_operations irqbed_live_knob_fops = {
 	.owner = THIS_MODULE,
 	.open = simple_open,
 	.read = irqbed_knob_read,
 	.write = irqbed_knob_write,
+	.llseek = default_llseek,
+};
+
+static const struct file_operations irqbed_fixed_knob_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.read = irqbed_knob_read,
 	.llseek = default_llseek,
 };
 
@@ -136,10 +143,14 @@ void irqbed_debugfs_add(struct irqbed_ctrl *ctrl)
 	for (u32 i = 0; i < ARRAY_SIZE(irqbed_files); i++)
 		debugfs_create_file(irqbed_files[i].name, irqbed_files[i].mode,
 				    ctrl->debugfs, ctrl, irqbed_files[i].fops);
-	for (u32 i = 0; i < irqbed_nr_knobs; i++)
-		debugfs_create_file(irqbed_knobs[i].name,
-				    irqbed_knobs[i].live ? 0644 : 0444,
-				    ctrl->debugfs, ctrl, &irqbed_knob_fops);
+	for (u32 i = 0; i < irqbed_nr_knobs; i++) {
+		bool live = irqbed_knobs[i].live;
+
+		debugfs_create_file(irqbed_knobs[i].name, live ? 0644 : 0444,
+				    ctrl->debugfs, ctrl, live ?
+				    &irqbed_live_knob_fops :
+				    &irqbed_fixed_knob_fops);
+	}
 }
 
 /**
