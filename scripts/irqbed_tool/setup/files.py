@@ -52,14 +52,15 @@ def copy_file(source, target):
 
 
 def link(path, target):
-    """Make path a symbolic link to target, replacing a link to elsewhere."""
+    """Make path a symbolic link to target, replacing a link to elsewhere; True if it was not one."""
     path = Path(path)
     if path.is_symlink() and os.readlink(path) == str(target):
-        return
+        return False
     temporary = path.with_name(f".{path.name}.link")
     temporary.unlink(missing_ok=True)
     temporary.symlink_to(target)
     os.rename(temporary, path)
+    return True
 
 
 def stat_tree(source, skip=()):

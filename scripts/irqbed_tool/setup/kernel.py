@@ -40,7 +40,7 @@ def kernel_step(version, options):
                     outputs=outputs)
     return Step(f"kernel-{version}", f"kernel {version}: fetching and unpacking", "about 30 s",
                 lambda log: fetch(version, log), inputs=lambda: PACKAGES[version], outputs=outputs,
-                mib=450, fetches=True)
+                mib=500, fetches=True)
 
 
 def lint_steps(kernel, options):

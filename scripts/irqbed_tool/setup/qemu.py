@@ -52,20 +52,20 @@ def build_steps(options):
     """(steps for QEMU itself, the step that builds its libqtest programs)"""
     given = options["qemu_src"]
     tools = Step("qemu-tools", "meson and pycotap for QEMU's build: fetching", "a few seconds",
-                 lambda log: fetch_tools(log, given), outputs=[packages_dir()], mib=70, fetches=True)
+                 lambda log: fetch_tools(log, given), outputs=[packages_dir()], mib=15, fetches=True)
     source = Step("qemu-src", f"QEMU source: {'copying ' + given if given else 'fetching and unpacking'}",
                   "about 15 s", lambda log: unpack(log, given),
                   inputs=lambda: files.stat_tree(given, SKIP) if given else "trixie",
-                  outputs=[paths.qemu_src()], mib=450, fetches=not given)
+                  outputs=[paths.qemu_src()], mib=470, fetches=not given)
     patch = Step("qemu-patch", "QEMU: applying hw/qemu/patches", "a second", apply_patches,
                  inputs=lambda: (str(paths.REPO), hash_files(PATCHES, suffixes={".patch"})), needs=[source])
     configure = Step("qemu-configure", f"QEMU {version()}: configuring", "about 20 s", run_configure,
                      inputs=lambda: (CONFIGURE, sys.executable), outputs=[paths.qemu_build() / "build.ninja"],
-                     needs=[tools, source], mib=60)
+                     needs=[tools, source], mib=30)
     build = Step("qemu-build", f"QEMU {version()}: building",
                  estimate("about 5 min on 2 cores", paths.qemu()), build_qemu,
                  inputs=lambda: hash_files(paths.REPO / "hw"), outputs=[paths.qemu()],
-                 needs=[patch, configure], mib=900)
+                 needs=[patch, configure], mib=350)
     qtests = Step("qemu-qtests", "QEMU: building the libqtest programs",
                   estimate("about a minute", paths.qemu_build() / "tests" / "qtest" / "libqos" / "libqos.a"),
                   build_qtests, inputs=lambda: hash_files(paths.REPO / "tests" / "qtest"),
@@ -168,8 +168,19 @@ def apply_patches(log):
                 placed.unlink(missing_ok=True)
             elif files.write_if_changed(placed, made.read_bytes(), made.stat().st_mode & 0o777):
                 log.write(f"changed: {name}")
-    src = paths.qemu_src()
-    files.link(src / "hw" / "irqbed", paths.REPO / "hw")
+    link_repository()
+
+
+def link_repository():
+    """Link our folders into the tree; another work tree's objects must not be taken for ours."""
+    src, build = paths.qemu_src(), paths.qemu_build()
+    if files.link(src / "hw" / "irqbed", paths.REPO / "hw"):
+        for path in [*build.rglob("*hw_irqbed_*"), *build.glob("tests/qtest/irqbed-*-test*")]:
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        (build / "irqbed-folders").unlink(missing_ok=True)
     files.link(src / "tests" / "qtest" / "irqbed", paths.REPO / "tests" / "qtest")
     files.link(src / "configs" / "devices" / "x86_64-softmmu" / "irqbed.mak",
                "../../../hw/irqbed/qemu/devices.mak")
