@@ -14,6 +14,7 @@ from .setup import qemu
 from .setup.files import write_file
 from .setup.run import environment
 
+MAX_TOLD = 60           # lines told about one failed test
 NOT_BY_DEFAULT = ("fuzz", "slow")
 TAP_RESULT = re.compile(r"^(not )?ok\b[^#]*(#\s*(\w+))?")
 
@@ -125,6 +126,8 @@ def run_tests(args):
     for result in results:
         if is_failed(result):
             print(f"failed: {result['name']} ({result['result']}); all its output: {log.with_suffix('.txt')}")
+            for line in failed_cases(result.get("stdout") or ""):
+                print(f"  | {line}")
     if status != 0 and failed == 0:
         # The build of the tests broke, or meson did: never a pass.
         failed = 1
@@ -132,6 +135,19 @@ def run_tests(args):
         print("no test ran", file=sys.stderr)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or passed == 0 else 0
+
+
+def failed_cases(output):
+    """The "not ok" lines of a TAP output, each with its explanation (meson leaves it out)."""
+    lines, is_telling = [], False
+    for line in output.splitlines():
+        if TAP_RESULT.match(line):
+            is_telling = count_cases(line)[1] > 0
+        if is_telling and (line.startswith("#") or TAP_RESULT.match(line)):
+            lines.append(line)
+    if len(lines) > MAX_TOLD:
+        lines[MAX_TOLD:] = [f"({len(lines) - MAX_TOLD} more lines)"]
+    return lines
 
 
 def is_failed(result):

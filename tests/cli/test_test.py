@@ -29,6 +29,12 @@ class CountTest(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(cmd_test.count(results), expected)
 
+    def test_failed_cases_are_told_with_their_explanation(self):
+        output = "1..3\nok 1 - a\n# of a\nnot ok 2 - b\n# expected: 1\n# got: 2\nnoise\nok 3 - c\n# of c\n"
+        self.assertEqual(cmd_test.failed_cases(output), ["not ok 2 - b", "# expected: 1", "# got: 2"])
+        many = "not ok 1\n" + "# x\n" * 100
+        self.assertEqual(len(cmd_test.failed_cases(many)), cmd_test.MAX_TOLD + 1)
+
     def test_suites_without_the_project(self):
         self.assertEqual(cmd_test.suites_of({"suite": ["irqbed:unit", "lint"]}), ["lint", "unit"])
 
