@@ -62,6 +62,7 @@ static void irqbed_ufs_lu_class_init(ObjectClass *oc, void *data)
     dc->unrealize = irqbed_ufs_lu_unrealize;
     dc->bus_type = TYPE_IRQBED_UFS_BUS;
     dc->desc = "logical unit of irqbed-ufs";
+    dc->hotpluggable = false;
     set_bit(DEVICE_CATEGORY_STORAGE, dc->categories);
     device_class_set_props(dc, irqbed_ufs_lu_props);
 }

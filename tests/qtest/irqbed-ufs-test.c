@@ -1,0 +1,17 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * irqbed-ufs driven register by register, with a stepped clock.  The tests are
+ * in ufs-protocol.c, ufs-timing.c and ufs-hostile.c.
+ */
+
+#include "ufs-harness.h"
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    add_protocol_tests();
+    add_timing_tests();
+    add_hostile_tests();
+    return g_test_run();
+}
