@@ -36,12 +36,13 @@ class Unreachable(StepFailed):
 class Archive:
     """One private apt state: "main" or "sid"; instead says what to pass without a network."""
 
+    updated = set()                 # states whose indexes this process has fetched
+
     def __init__(self, name, log, instead):
         self.name = name
         self.log = log
         self.instead = instead
         self.state = paths.apt_state() / name
-        self.updated = False
 
     def source(self, package, suite, folder):
         """Download a source package into folder (made when complete); its .dsc."""
@@ -66,14 +67,14 @@ class Archive:
 
     def update(self):
         """Fetch the indexes, once per set-up."""
-        if self.updated:
+        if self.name in Archive.updated:
             return
         reason = host.unsupported_reason()
         if reason:
             raise UserError(f"{reason}; instead pass {self.instead}")
         self._write_state()
         self._apt(["update", "-o", "APT::Update::Error-Mode=any"])
-        self.updated = True
+        Archive.updated.add(self.name)
 
     def _fetch(self, command, folder, pattern):
         folder = paths.downloads() / folder
