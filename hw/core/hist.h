@@ -15,7 +15,8 @@
 
 #define IRQBED_HIST_SUB_BITS 3
 #define IRQBED_HIST_SUBS     (1u << IRQBED_HIST_SUB_BITS)
-#define IRQBED_HIST_BUCKETS  ((64 - IRQBED_HIST_SUB_BITS + 1) * IRQBED_HIST_SUBS)
+#define IRQBED_HIST_BUCKETS \
+    ((64 - IRQBED_HIST_SUB_BITS + 1) * IRQBED_HIST_SUBS)
 
 typedef struct IrqbedHist {
     uint64_t count;

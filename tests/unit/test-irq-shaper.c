@@ -233,8 +233,10 @@ static void test_restart(void)
     g_assert_cmpuint(b.s.state, ==, IRQBED_SHAPER_RAISED);
 }
 
-/* lost-irq: depth 1, every 1000th is dropped, the driver finds it by looking
- * and may or may not clear the status; all others interrupt as usual. */
+/*
+ * lost-irq: depth 1, every 1000th is dropped, the driver finds it by looking
+ * and may or may not clear the status; all others interrupt as usual.
+ */
 static void test_drop(void)
 {
     Bench b;

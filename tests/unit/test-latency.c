@@ -182,7 +182,7 @@ static void test_normal_table(void)
                          (double)IRQBED_NORMAL_STEPS, -(int)k - 1);
         double z = irqbed_normal_q24[i] / 16777216.0;
 
-        g_assert_cmpfloat(fabs(0.5 * erfc(z / sqrt(2)) / p - 1), <, 1e-6);
+        g_assert_cmpfloat(fabs(0.5 * erfc(z / sqrt(2)) / p - 1), <, 0.000001);
     }
 }
 
