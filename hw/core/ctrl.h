@@ -172,7 +172,7 @@ void irqbed_knobs_init(IrqbedCtrl *c);
 void irqbed_knobs_apply(IrqbedCtrl *c);
 bool irqbed_knobs_check(IrqbedCtrl *c, Error **errp);
 
-/* ctrl_stats.c: the object that docs/device-ufs.md describes; caller owns it */
+/* ctrl_stats.c: counters and histograms as an object; the caller owns it */
 QDict *irqbed_ctrl_stats(Object *obj);
 /* All counters but in_flight to 0; what is in flight counts as fetched. */
 void irqbed_ctrl_stats_reset(Object *obj);
