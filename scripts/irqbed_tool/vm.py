@@ -83,11 +83,20 @@ def pci_address(index):
     return f"0000:00:{FIRST_DEVICE_ADDR + index:02x}.0"
 
 
+def icount_option(machine):
+    """Parallel virtual time (docs/virtual-time.md): -icount's argument."""
+    per_cpu = machine.ns_per_insn
+    if not isinstance(per_cpu, (list, tuple)):
+        per_cpu = [per_cpu]
+    option = "parallel=on,insn-ns=" + ":".join(str(ns) for ns in per_cpu)
+    return option + (f",quantum={machine.quantum_ns}" if machine.quantum_ns else "")
+
+
 def clock_args(machine):
     """Accelerator and clock part of the command line."""
-    rtc = ["-rtc", "base=2026-01-01,clock=vm", "-seed", str(machine.seed)]
     if machine.clock == "virtual":
-        return ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", *rtc]
+        return ["-accel", "tcg,thread=single", "-icount", icount_option(machine),
+                "-rtc", "base=2026-01-01,clock=vm", "-seed", str(machine.seed)]
     if os.access("/dev/kvm", os.R_OK | os.W_OK):
         return ["-accel", "kvm", "-accel", "tcg,thread=multi"]
     return ["-accel", "tcg,thread=multi"]
