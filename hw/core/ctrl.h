@@ -108,9 +108,9 @@ struct IrqbedCtrl {
 
     IrqbedLatencyCfg latency_cfg;
     IrqbedLatency *media;       /* units of each medium; IrqbedReq.medium */
-    unsigned nr_media;
+    uint32_t nr_media;
     IrqbedIrq *irqs;
-    unsigned nr_irqs;
+    uint32_t nr_irqs;
     IrqbedStats stats;
     QEMUTimer *due_timer;
     IrqbedReqList active;       /* all but FREE ones, oldest first */
@@ -186,6 +186,8 @@ void irqbed_irq_unrealize(IrqbedCtrl *c);
 /* Nothing raised, nothing under way, on any vector. */
 void irqbed_irq_reset(IrqbedCtrl *c);
 void irqbed_irq_seed(IrqbedCtrl *c);
+/* After loading: the timers. */
+void irqbed_irq_resume(IrqbedCtrl *c);
 /* D5: @req was answered, its status is posted, it wants an interrupt. */
 void irqbed_irq_completion(IrqbedCtrl *c, IrqbedReq *req, bool urgent,
                            int64_t now_ns);
@@ -203,6 +205,10 @@ void irqbed_irq_guest_window(IrqbedCtrl *c, unsigned vector, bool on,
 /* The guest restarts the coalescing window. */
 void irqbed_irq_restart_window(IrqbedCtrl *c, unsigned vector);
 bool irqbed_irq_window_open(IrqbedCtrl *c, unsigned vector);
+
+/* vmstate.c: a transport saves these, and resumes its requests after loading */
+extern const VMStateDescription irqbed_vmstate_ctrl;
+extern const VMStateDescription irqbed_vmstate_req;
 
 /* dma.c: guest RAM only; false if any byte is not RAM, or addresses wrap */
 bool irqbed_dma_read(IrqbedCtrl *c, uint64_t addr, void *buf, uint32_t len);

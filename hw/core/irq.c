@@ -223,6 +223,15 @@ void irqbed_irq_reset(IrqbedCtrl *c)
     }
 }
 
+void irqbed_irq_resume(IrqbedCtrl *c)
+{
+    unsigned i;
+
+    for (i = 0; i < c->nr_irqs; i++) {
+        irq_arm(&c->irqs[i]);
+    }
+}
+
 bool irqbed_irq_realize(IrqbedCtrl *c, Error **errp)
 {
     const IrqbedTransport *t = irqbed_transport(c);

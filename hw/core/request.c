@@ -283,6 +283,38 @@ void irqbed_req_detach_store(IrqbedCtrl *c, IrqbedStore *store)
     }
 }
 
+/* The guest's order of arrival decides among those due at the same time. */
+void irqbed_req_resume(IrqbedReq *req)
+{
+    IrqbedCtrl *c = req->ctrl;
+    IrqbedReq *older;
+
+    if (req->state == IRQBED_REQ_FREE) {
+        return;
+    }
+    QTAILQ_FOREACH_REVERSE(older, &c->active, active_entry) {
+        if (older->seq < req->seq) {
+            QTAILQ_INSERT_AFTER(&c->active, older, req, active_entry);
+            return;
+        }
+    }
+    QTAILQ_INSERT_HEAD(&c->active, req, active_entry);
+}
+
+void irqbed_req_resume_timer(IrqbedCtrl *c)
+{
+    IrqbedReq *req;
+
+    QTAILQ_FOREACH(req, &c->active, active_entry) {
+        if (req->state == IRQBED_REQ_SCHEDULED ||
+            req->state == IRQBED_REQ_DUE) {
+            req->state = IRQBED_REQ_SCHEDULED;
+            due_insert(c, req);
+        }
+    }
+    arm_due_timer(c);
+}
+
 bool irqbed_req_reserve(IrqbedReq *req, uint32_t bytes)
 {
     if (bytes > IRQBED_MAX_TRANSFER) {

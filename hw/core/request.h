@@ -56,7 +56,7 @@ struct IrqbedReq {
     uint64_t seq;               /* number of this request, from 1 */
 
     /* the transport's to fill at D2 */
-    IrqbedOp op;
+    uint32_t op;                /* IrqbedOp */
     IrqbedStore *store;         /* NULL for IRQBED_OP_NONE */
     IrqbedExtent extents[IRQBED_MAX_EXTENTS];
     uint32_t nr_extents;
@@ -72,7 +72,7 @@ struct IrqbedReq {
     int64_t fetch_ns;
     int64_t start_ns;
     int64_t due_ns;
-    int ret;                    /* of the medium: 0 or -errno */
+    int32_t ret;                /* of the medium: 0 or -errno */
     bool dma_failed;            /* guest memory could not be accessed */
     bool io_busy;               /* host I/O under way */
     uint32_t io_extent;
@@ -107,6 +107,9 @@ void irqbed_req_clear(IrqbedReq *req);
 void irqbed_req_clear_all(IrqbedCtrl *c);
 /* @store goes away: what is in flight on it is answered with -ENODEV. */
 void irqbed_req_detach_store(IrqbedCtrl *c, IrqbedStore *store);
+/* After loading: back into the lists, by state, oldest first; then the timer. */
+void irqbed_req_resume(IrqbedReq *req);
+void irqbed_req_resume_timer(IrqbedCtrl *c);
 /* Timer callback: D4 of everything that is due. */
 void irqbed_req_run_due(void *opaque);
 

@@ -83,10 +83,6 @@ static const IrqbedTransport irqbed_ufs_transport = {
     .irq_level = irqbed_ufs_irq_level,
 };
 
-static const VMStateDescription irqbed_ufs_vmstate = {
-    .name = TYPE_IRQBED_UFS,
-    .unmigratable = 1,
-};
 
 static void irqbed_ufs_class_init(ObjectClass *oc, void *data)
 {

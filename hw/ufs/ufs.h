@@ -109,6 +109,9 @@ static inline bool irqbed_ufs_is_wlun(uint8_t lun)
 /* mmio.c */
 extern const MemoryRegionOps irqbed_ufs_mmio_ops;
 
+/* vmstate.c */
+extern const VMStateDescription irqbed_ufs_vmstate;
+
 /* uic.c: link and power mode, UFSHCI 3.1, 5.6 and UniPro's DME */
 void irqbed_ufs_uic_command(IrqbedUfs *u, uint32_t opcode);
 void irqbed_ufs_uic_reset(IrqbedUfs *u);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * irqbed-ufs driven register by register, with a stepped clock.  The tests are
- * in ufs-protocol.c, ufs-timing.c and ufs-hostile.c.
+ * in ufs-protocol.c, ufs-timing.c, ufs-hostile.c and ufs-migrate.c.
  */
 
 #include "ufs-harness.h"
@@ -13,5 +13,6 @@ int main(int argc, char **argv)
     add_protocol_tests();
     add_timing_tests();
     add_hostile_tests();
+    add_migrate_tests();
     return g_test_run();
 }

@@ -18,14 +18,9 @@ static char *new_image(off_t bytes)
     return path;
 }
 
-static Ufs *start(const char *knobs, const char *second)
+static void boot(Ufs *u, const char *knobs, const char *second,
+                 const char *extra)
 {
-    Ufs *u = g_new0(Ufs, 1);
-
-    u->image[0] = new_image(UFS_IMAGE);
-    u->image[1] = new_image(UFS_IMAGE);
-    /* No CPU runs: the machine only wants to have loaded something. */
-    u->bios = new_image(64 * KiB);
     u->qts = qtest_initf(
         "-machine pc -global apic-common.vapic=off -nodefaults -m 64M "
         "-bios %s "
@@ -35,9 +30,20 @@ static Ufs *start(const char *knobs, const char *second)
         "file.driver=file,file.filename=%s "
         "-device irqbed-ufs,id=ufs0,addr=4%s "
         "-device irqbed-ufs-lu,bus=ufs0.0,lun=0,drive=n0 "
-        "-device irqbed-ufs-lu,id=lu1,bus=ufs0.0,lun=1,drive=n1",
-        u->bios, u->image[0], second, u->image[1], knobs);
+        "-device irqbed-ufs-lu,id=lu1,bus=ufs0.0,lun=1,drive=n1 %s",
+        u->bios, u->image[0], second, u->image[1], knobs, extra);
     u->bus = qpci_new_pc(u->qts, NULL);
+}
+
+static Ufs *start(const char *knobs, const char *second)
+{
+    Ufs *u = g_new0(Ufs, 1);
+
+    u->image[0] = new_image(UFS_IMAGE);
+    u->image[1] = new_image(UFS_IMAGE);
+    /* No CPU runs: the machine only wants to have loaded something. */
+    u->bios = new_image(64 * KiB);
+    boot(u, knobs, second, "");
     u->dev = qpci_device_find(u->bus, QPCI_DEVFN(4, 0));
     g_assert_nonnull(u->dev);
     qpci_device_enable(u->dev);
@@ -61,6 +67,44 @@ Ufs *ufs_start_up(const char *knobs)
 
     ufs_up(u);
     return u;
+}
+
+static void wait_for(Ufs *u, const char *command, const char *status)
+{
+    bool there = false;
+
+    while (!there) {
+        QDict *answer = qtest_qmp(u->qts, "{ 'execute': %s }", command);
+        QDict *ret = qdict_get_qdict(answer, "return");
+        const char *is = qdict_get_try_str(ret, "status");
+
+        g_assert_cmpstr(is, !=, "failed");
+        there = !g_strcmp0(is, status);
+        qobject_unref(answer);
+        g_usleep(there ? 0 : 10000);
+    }
+}
+
+void ufs_migrate(Ufs *u, const char *knobs)
+{
+    g_autofree char *uri = NULL, *file = new_image(0);
+    QTestState *old = u->qts;
+    QPCIBus *old_bus = u->bus;
+
+    uri = g_strdup_printf("file:%s", file);
+    qtest_qmp_assert_success(old, "{ 'execute': 'migrate', "
+                             "'arguments': { 'uri': %s } }", uri);
+    wait_for(u, "query-migrate", "completed");
+    boot(u, knobs, "", "-incoming defer");
+    qtest_clock_set(u->qts, u->now);
+    qtest_qmp_assert_success(u->qts, "{ 'execute': 'migrate-incoming', "
+                             "'arguments': { 'uri': %s } }", uri);
+    wait_for(u, "query-status", "running");
+    qpci_free_pc(old_bus);
+    qtest_quit(old);
+    g_free(u->dev);
+    u->dev = qpci_device_find(u->bus, QPCI_DEVFN(4, 0));
+    unlink(file);
 }
 
 void ufs_stop(Ufs *u)

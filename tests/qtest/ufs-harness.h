@@ -50,6 +50,8 @@ typedef struct Ufs {
 Ufs *ufs_start(const char *knobs);
 /* ... and the second image read-only */
 Ufs *ufs_start_ro(const char *knobs);
+/* Save it, restore it in a new QEMU at the same virtual time; the old one ends. */
+void ufs_migrate(Ufs *u, const char *knobs);
 /* Checks that no request is unaccounted for. */
 void ufs_stop(Ufs *u);
 /* Host controller on, link up, lists set, completion interrupts on. */
@@ -114,5 +116,6 @@ void ufs_check(Ufs *u, uint64_t addr, uint32_t bytes, uint32_t seed);
 void add_protocol_tests(void);
 void add_timing_tests(void);
 void add_hostile_tests(void);
+void add_migrate_tests(void);
 
 #endif

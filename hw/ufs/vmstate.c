@@ -1,0 +1,77 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Saving and restoring irqbed-ufs; core/vmstate.c says what is saved of a
+ * request in flight.  Registers and UPIUs are saved as they are in memory:
+ * both hosts have the same byte order.
+ */
+
+#include "qemu/osdep.h"
+#include "ufs.h"
+
+/* Media are found again by LUN. */
+static bool find_store(IrqbedUfs *u, IrqbedUfsReq *r)
+{
+    uint8_t lun = r->upiu.header.lun;
+    IrqbedUfsLu *lu = lun < IRQBED_UFS_MAX_LUS ? u->lus[lun] : NULL;
+
+    r->core.store = NULL;
+    if (r->core.state == IRQBED_REQ_FREE || r->core.op == IRQBED_OP_NONE) {
+        return true;
+    }
+    if (!lu) {
+        return false;
+    }
+    r->core.store = &lu->store;
+    return true;
+}
+
+static int ufs_post_load(void *opaque, int version_id)
+{
+    IrqbedUfs *u = opaque;
+    int i;
+
+    for (i = 0; i < IRQBED_UFS_MAX_SLOTS; i++) {
+        if (!find_store(u, &u->reqs[i])) {
+            return -EINVAL;
+        }
+        irqbed_req_resume(&u->reqs[i].core);
+    }
+    irqbed_req_resume_timer(IRQBED_CTRL(u));
+    return 0;
+}
+
+static const VMStateDescription vmstate_slot = {
+    .name = "irqbed-ufs-slot",
+    .version_id = 1,
+    .minimum_version_id = 1,
+    .fields = (const VMStateField[]) {
+        VMSTATE_STRUCT(core, IrqbedUfsReq, 1, irqbed_vmstate_req, IrqbedReq),
+        VMSTATE_BUFFER_UNSAFE(utrd, IrqbedUfsReq, 1,
+                              sizeof(UtpTransferReqDesc)),
+        VMSTATE_BUFFER_UNSAFE(upiu, IrqbedUfsReq, 1, sizeof(UtpUpiuReq)),
+        VMSTATE_BUFFER_UNSAFE(rsp, IrqbedUfsReq, 1, sizeof(UtpUpiuRsp)),
+        VMSTATE_UINT32(ocs, IrqbedUfsReq),
+        VMSTATE_BOOL(utrd_read, IrqbedUfsReq),
+        VMSTATE_END_OF_LIST()
+    },
+};
+
+const VMStateDescription irqbed_ufs_vmstate = {
+    .name = TYPE_IRQBED_UFS,
+    .version_id = 1,
+    .minimum_version_id = 1,
+    .post_load = ufs_post_load,
+    .fields = (const VMStateField[]) {
+        VMSTATE_STRUCT(parent_obj, IrqbedUfs, 1, irqbed_vmstate_ctrl,
+                       IrqbedCtrl),
+        VMSTATE_BUFFER_UNSAFE(reg, IrqbedUfs, 1, sizeof(UfsReg)),
+        VMSTATE_STRUCT_ARRAY(reqs, IrqbedUfs, IRQBED_UFS_MAX_SLOTS, 1,
+                             vmstate_slot, IrqbedUfsReq),
+        VMSTATE_UINT32_2DARRAY(uic, IrqbedUfs, 2, IRQBED_UFS_UIC_ATTRS),
+        VMSTATE_UINT32_ARRAY(attrs, IrqbedUfs, IRQBED_UFS_ATTRS),
+        VMSTATE_UINT8_ARRAY(flags, IrqbedUfs, IRQBED_UFS_FLAGS),
+        VMSTATE_UINT64(timestamp, IrqbedUfs),
+        VMSTATE_END_OF_LIST()
+    },
+};

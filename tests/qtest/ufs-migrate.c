@@ -1,0 +1,124 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Saved and restored in the middle of I/O: from then on everything happens at
+ * the same nanosecond, with the same data, as in a machine that went on.
+ */
+
+#include "ufs-harness.h"
+#include "qobject/qjson.h"
+
+#define STEPS    120
+#define STEP_NS  2500
+#define AT_STEP  20
+#define KNOBS    ",service-read-ns=20000,service-read-dist=lognormal," \
+                 "service-read-spread-ns=9000,service-write-ns=30000," \
+                 "units=4,irq-latency-ns=3000,irq-latency-dist=uniform," \
+                 "irq-latency-spread-ns=2000,irq-coalesce-timeout-ns=9000," \
+                 "irq-coalesce-count=3,hold-every=11,irq-drop-every=7"
+
+typedef struct Seen {
+    uint32_t doorbell[STEPS];
+    uint32_t status[STEPS];
+    bool irq[STEPS];
+    GString *stats;
+} Seen;
+
+/* Two rounds of requests, the second after the machine has moved on. */
+static void ring_all(Ufs *u)
+{
+    uint32_t free_slots = ~ufs_read(u, A_UTRLDBR);
+    unsigned i;
+
+    for (i = 0; i < UFS_SLOTS; i++) {
+        if (free_slots & BIT(i)) {
+            ufs_fill(u, UFS_DATA(i), 4096, i);
+            ufs_prep_rw(u, i, i & 1, i / 2, 1);
+        }
+    }
+    ufs_ring(u, free_slots);
+}
+
+static void run(Seen *seen, bool migrate)
+{
+    Ufs *u = ufs_start_up(KNOBS);
+    QDict *stats;
+    unsigned i;
+
+    ufs_msi_on(u);
+    ufs_step(u, 1000);
+    ring_all(u);
+    for (i = 0; i < STEPS; i++) {
+        ufs_step(u, STEP_NS);
+        seen->irq[i] = ufs_msi_taken(u);
+        seen->doorbell[i] = ufs_read(u, A_UTRLDBR);
+        if (seen->irq[i]) {
+            seen->status[i] = ufs_read(u, A_IS);
+            ufs_ack_all(u);
+        }
+        if (i == AT_STEP && migrate) {
+            ufs_migrate(u, KNOBS);
+        }
+        if (i == AT_STEP + 30) {
+            ring_all(u);
+        }
+    }
+    stats = ufs_stats(u);
+    seen->stats = qobject_to_json(QOBJECT(stats));
+    qobject_unref(stats);
+    /* What was read is what was written under it. */
+    for (i = 0; i < UFS_SLOTS; i += 2) {
+        if (!ufs_busy(u, BIT(i))) {
+            ufs_expect_good(u, i);
+        }
+    }
+    ufs_stop(u);
+}
+
+static void test_in_flight(void)
+{
+    g_autofree Seen *stayed = g_new0(Seen, 1);
+    g_autofree Seen *moved = g_new0(Seen, 1);
+    unsigned i;
+
+    run(stayed, false);
+    run(moved, true);
+    /* It was in the middle of things. */
+    g_assert_cmphex(stayed->doorbell[AT_STEP], !=, UINT32_MAX);
+    g_assert_cmphex(stayed->doorbell[AT_STEP], !=, 0);
+    for (i = 0; i < STEPS; i++) {
+        g_assert_cmphex(moved->doorbell[i], ==, stayed->doorbell[i]);
+        g_assert_cmpint(moved->irq[i], ==, stayed->irq[i]);
+        g_assert_cmphex(moved->status[i], ==, stayed->status[i]);
+    }
+    g_assert_cmpstr(moved->stats->str, ==, stayed->stats->str);
+    g_string_free(stayed->stats, true);
+    g_string_free(moved->stats, true);
+}
+
+/* Data that waits for its due time travels along. */
+static void test_read_data(void)
+{
+    Ufs *u = ufs_start_up(",service-read-ns=1000000");
+
+    ufs_fill(u, UFS_DATA(0), 8192, 77);
+    ufs_prep_rw(u, 0, true, 3, 2);
+    ufs_run(u, 0);
+    ufs_prep_rw(u, 1, false, 3, 2);
+    ufs_ring(u, BIT(1));
+    ufs_step(u, 500000);
+    ufs_migrate(u, ",service-read-ns=5");
+    ufs_step(u, 499999);
+    g_assert_true(ufs_busy(u, BIT(1)));
+    ufs_step(u, 1);
+    g_assert_false(ufs_busy(u, BIT(1)));
+    ufs_expect_good(u, 1);
+    ufs_check(u, UFS_DATA(1), 8192, 77);
+    ufs_stop(u);
+}
+
+void add_migrate_tests(void)
+{
+    qtest_add_func("/irqbed-ufs/migrate/in-flight", test_in_flight);
+    qtest_add_func("/irqbed-ufs/migrate/read-data", test_read_data);
+}
