@@ -228,6 +228,7 @@ void irqbed_end_lost(struct irqbed_queue *q, struct request *rq,
 		irqbed_requeue(q, rq, IRQBED_CMD_LOST, ctx);
 	else
 		irqbed_end(q, rq, rq->tag, IRQBED_CMD_LOST, ctx,
+			   irqbed_ctrl_is_dead(q->ctrl) ? BLK_STS_IOERR :
 			   BLK_STS_TIMEOUT);
 }
 

@@ -34,8 +34,9 @@ static u32 irqbed_take_all(struct irqbed_queue *q, struct request **lost)
 	u32 slots;
 
 	spin_lock_irqsave(&q->lock, flags);
-	slots = q->outstanding;
+	slots = q->outstanding | q->ready;
 	q->outstanding = 0;
+	q->ready = 0;
 	spin_unlock_irqrestore(&q->lock, flags);
 	while (slots) {
 		u32 slot = __ffs(slots);
@@ -76,7 +77,8 @@ static bool irqbed_restart(struct irqbed_ctrl *ctrl)
  * Reset the controller, or give it up.  The order matters:
  *  1. no new requests;
  *  2. interrupts off, handler and thread through;
- *  3. what is finished is ended, also what an earlier pass left;
+ *  3. what is finished is ended, also what an earlier pass left (not when
+ *     the hardware is gone: its doorbell would say that everything is);
  *  4. the rest is taken, and no reaper knows of it any more;
  *  5. handler and thread are through again, for the thread of step 2 may have
  *     unmasked; only now nobody reads the slots' memory;
@@ -94,8 +96,9 @@ static void irqbed_recover(struct irqbed_ctrl *ctrl, bool revive)
 	blk_mq_quiesce_tagset(&ctrl->tag_set);
 	ctrl->ops->mask(q, true);
 	synchronize_irq(ctrl->irq);
-	irqbed_reap(q, &irqbed_budget_unlimited, IRQBED_CTX_RESET,
-		    local_clock());
+	if (revive)
+		irqbed_reap(q, &irqbed_budget_unlimited, IRQBED_CTX_RESET,
+			    local_clock());
 	count = irqbed_take_all(q, lost);
 	synchronize_irq(ctrl->irq);
 	if (revive && irqbed_restart(ctrl)) {
@@ -134,6 +137,10 @@ enum blk_eh_timer_return irqbed_timeout(struct request *rq)
 	/* Another recovery may have sent it again while we waited. */
 	if (!irqbed_has_slot(q, rq) || cmd->seq != seq) {
 		ret = BLK_EH_RESET_TIMER;
+		goto out;
+	}
+	if (!pci_device_is_present(ctrl->pdev)) {
+		irqbed_recover(ctrl, false);
 		goto out;
 	}
 	/*

@@ -16,6 +16,8 @@ controller of its own:
   # irqbed-kernel: VERSION         (default 6.12)
   # irqbed-clock: virtual | host   (default virtual)
   # irqbed-args: WORD...           further words of the kernel's command line
+  # irqbed-slot: root              the controller sits in a slot that can be
+                                   switched off: no other test shares its boot
   # irqbed-limit: SECONDS          of guest time (default 300)
 
 After each test the kernel's messages are looked at: a test whose checks are
@@ -41,7 +43,12 @@ from irqbed_tool.setup import cpio
 DISK_BYTES = 32 << 20
 HEADER = re.compile(r"^# irqbed-(\w+):\s*(.*)$", re.M)
 DEFAULTS = {"device": "", "disks": "1", "driver": "irqbed", "cpus": "2", "kernel": paths.DEFAULT_KERNEL,
-            "clock": "virtual", "args": "", "limit": "300"}
+            "clock": "virtual", "args": "", "slot": "", "limit": "300"}
+# A root port, so that the controller behind it can vanish; the guest's own
+# hot-plug driver has to notice, not ACPI.
+SLOT_ADDRESS = "0000:00:10.0"
+SLOT_ARGS = ("-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
+             "-device", "pcie-root-port,id=root,chassis=1,slot=1,addr=0x10")
 RESULT = re.compile(r"^\s*(ok|not ok)\s+\d+\s*-?\s*(.*)$")
 PLAN = re.compile(r"^\s*1\.\.(\d+)(?:\s*# SKIP\s*(.*))?$")
 KTAP_SKIP = 4
@@ -58,6 +65,7 @@ class Machine:
     kernel: str
     clock: str
     args: str
+    slot: str
 
 
 @dataclasses.dataclass
@@ -111,7 +119,7 @@ def read_case(name):
     words = said["driver"].split()
     if words[0] not in ("irqbed", "stock"):
         raise UserError(f"{path}: irqbed-driver: {words[0]}; must be irqbed or stock")
-    machine = Machine(int(said["cpus"]), said["kernel"], said["clock"], said["args"])
+    machine = Machine(int(said["cpus"]), said["kernel"], said["clock"], said["args"], said["slot"])
     knobs = dict(word.split("=", 1) for word in said["device"].split())
     return Case(name, machine, knobs, int(said["disks"]), " ".join(words[1:]), int(said["limit"]))
 
@@ -119,7 +127,7 @@ def read_case(name):
 def by_machine(cases):
     groups = {}
     for case in cases:
-        groups.setdefault(case.machine, []).append(case)
+        groups.setdefault((case.machine, case.machine.slot and case.name), []).append(case)
     return groups.values()
 
 
@@ -141,7 +149,8 @@ def make_devices(cases, folder):
 def make_job(cases):
     job = jobs.Job().dmesg()
     for case in cases:
-        env = {"IRQBED_PCI": vm.pci_address(case.index), "IRQBED_ID": f"ufs{case.index}",
+        address = "0000:01:00.0" if case.machine.slot else vm.pci_address(case.index)
+        env = {"IRQBED_PCI": address, "IRQBED_ID": f"ufs{case.index}", "IRQBED_SLOT": SLOT_ADDRESS,
                "IRQBED_DISKS": case.disks, "IRQBED_PARAMS": case.params}
         words = " ".join(f"{key}='{value}'" for key, value in env.items())
         job.cell(case.name).shell("test", f"{words} exec /bin/sh /tests/{case.name}.sh",
@@ -215,7 +224,11 @@ def run_group(tap, cases):
     with tempfile.TemporaryDirectory(prefix="irqbed-guest-") as name:
         folder = Path(name)
         devices = make_devices(cases, folder)
-        with vm.Vm(machine, devices, make_job(cases), overlay=[scripts_archive(folder)]) as guest:
+        extra = []
+        if first.slot:
+            extra = [*SLOT_ARGS, *(arg.replace("addr=0x4,", "bus=root,") for arg in vm.device_args(devices))]
+            devices = []
+        with vm.Vm(machine, devices, make_job(cases), extra, overlay=[scripts_archive(folder)]) as guest:
             outcome = guest.run(step_limit_s=1500)
             console = guest.console().read_text(errors="replace").splitlines()[-TAIL_LINES:]
     for case in cases:
