@@ -21,9 +21,14 @@
 static void irq_set_line(IrqbedIrq *irq, bool up)
 {
     PCIDevice *dev = PCI_DEVICE(irq->ctrl);
+    MemReentrancyGuard *guard = &DEVICE(dev)->mem_reentrancy_guard;
+    bool engaged = guard->engaged_in_io;
 
     if (up && msi_enabled(dev)) {
+        /* The message may be aimed at this device's own registers. */
+        guard->engaged_in_io = true;
         msi_notify(dev, irq->vector);
+        guard->engaged_in_io = engaged;
     } else if (irq->vector == 0) {
         pci_set_irq(dev, up);
     }
@@ -187,14 +192,7 @@ bool irqbed_irq_window_open(IrqbedCtrl *c, unsigned vector)
 
 static void irq_time(void *opaque)
 {
-    IrqbedIrq *irq = opaque;
-    MemReentrancyGuard *guard = &DEVICE(irq->ctrl)->mem_reentrancy_guard;
-    bool engaged = guard->engaged_in_io;
-
-    /* A message may be aimed at this device's own registers. */
-    guard->engaged_in_io = true;
-    irq_step(irq, IRQBED_SHAPER_TIME, irqbed_now_ns());
-    guard->engaged_in_io = engaged;
+    irq_step(opaque, IRQBED_SHAPER_TIME, irqbed_now_ns());
 }
 
 void irqbed_irq_seed(IrqbedCtrl *c)

@@ -16,6 +16,13 @@
 #include "ctrl.h"
 #include "trace.h"
 
+static void free_buffer(IrqbedReq *req)
+{
+    qemu_vfree(req->buf);
+    req->buf = NULL;
+    req->buf_size = 0;
+}
+
 /* The one function that changes a request's state. */
 static void irqbed_req_set_state(IrqbedReq *req, IrqbedReqState to)
 {
@@ -43,6 +50,9 @@ static void irqbed_req_set_state(IrqbedReq *req, IrqbedReqState to)
         break;
     case IRQBED_REQ_FREE:
         QTAILQ_REMOVE(&c->active, req, active_entry);
+        if (req->buf_size > IRQBED_MAX_KEPT) {
+            free_buffer(req);
+        }
         break;
     default:
         break;
@@ -321,7 +331,7 @@ bool irqbed_req_reserve(IrqbedReq *req, uint32_t bytes)
         return false;
     }
     if (bytes > req->buf_size) {
-        qemu_vfree(req->buf);
+        free_buffer(req);
         req->buf_size = QEMU_ALIGN_UP(bytes, 4 * KiB);
         req->buf = qemu_memalign(4 * KiB, req->buf_size);
     }
@@ -351,7 +361,5 @@ void irqbed_req_destroy(IrqbedReq *req)
     g_assert(req->state == IRQBED_REQ_FREE);
     g_clear_pointer(&req->segments, g_free);
     req->max_segments = 0;
-    qemu_vfree(req->buf);
-    req->buf = NULL;
-    req->buf_size = 0;
+    free_buffer(req);
 }

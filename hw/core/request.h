@@ -23,8 +23,9 @@ typedef struct IrqbedCtrl IrqbedCtrl;
 typedef struct IrqbedReq IrqbedReq;
 typedef QTAILQ_HEAD(, IrqbedReq) IrqbedReqList;
 
-/* More guest memory than this in one request is refused by a transport. */
-#define IRQBED_MAX_TRANSFER (4 * MiB)
+/* No request moves more than this, and a free slot keeps no more than that. */
+#define IRQBED_MAX_TRANSFER (32 * MiB)
+#define IRQBED_MAX_KEPT     (4 * MiB)
 #define IRQBED_MAX_EXTENTS  64
 
 typedef enum IrqbedOp {
@@ -107,7 +108,7 @@ void irqbed_req_clear(IrqbedReq *req);
 void irqbed_req_clear_all(IrqbedCtrl *c);
 /* @store goes away: what is in flight on it is answered with -ENODEV. */
 void irqbed_req_detach_store(IrqbedCtrl *c, IrqbedStore *store);
-/* After loading: back into the lists, by state, oldest first; then the timer. */
+/* After loading: back into the lists, oldest first; then the timer. */
 void irqbed_req_resume(IrqbedReq *req);
 void irqbed_req_resume_timer(IrqbedCtrl *c);
 /* Timer callback: D4 of everything that is due. */

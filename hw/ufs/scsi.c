@@ -176,7 +176,7 @@ static void read_write(IrqbedUfsReq *r, IrqbedUfsLu *lu, IrqbedOp op)
         return;
     }
     /* Beyond the MAXIMUM TRANSFER LENGTH of VPD page b0 */
-    if (blocks > IRQBED_MAX_TRANSFER / IRQBED_UFS_BLOCK_BYTES) {
+    if (blocks > IRQBED_UFS_MAX_TRANSFER / IRQBED_UFS_BLOCK_BYTES) {
         irqbed_ufs_scsi_check(r, irqbed_ufs_invalid_field);
         return;
     }
@@ -248,7 +248,7 @@ static bool parse_unmap(IrqbedUfsReq *r, IrqbedUfsLu *lu, const uint8_t *list,
     uint32_t i;
 
     n = MIN(n, (len - UNMAP_HEADER) / UNMAP_DESCRIPTOR);
-    if (n > IRQBED_MAX_EXTENTS) {
+    if (n > IRQBED_UFS_MAX_UNMAP) {
         irqbed_ufs_scsi_check(r, sense_bad_list_field);
         return false;
     }
@@ -272,7 +272,7 @@ static bool parse_unmap(IrqbedUfsReq *r, IrqbedUfsLu *lu, const uint8_t *list,
 
 static void scsi_unmap(IrqbedUfsReq *r, IrqbedUfsLu *lu)
 {
-    uint8_t list[UNMAP_HEADER + IRQBED_MAX_EXTENTS * UNMAP_DESCRIPTOR];
+    uint8_t list[UNMAP_HEADER + IRQBED_UFS_MAX_UNMAP * UNMAP_DESCRIPTOR];
     uint32_t len = lduw_be_p(r->upiu.sc.cdb + 7);
 
     if (r->upiu.sc.cdb[1] & 1) { /* ANCHOR */

@@ -87,14 +87,14 @@ static uint32_t vpd_identification(IrqbedUfsReq *r, IrqbedUfsLu *lu,
 static uint32_t vpd_block_limits(IrqbedUfsReq *r, IrqbedUfsLu *lu,
                                  uint8_t *page)
 {
-    uint32_t max = IRQBED_MAX_TRANSFER / IRQBED_UFS_BLOCK_BYTES;
+    uint32_t max = IRQBED_UFS_MAX_TRANSFER / IRQBED_UFS_BLOCK_BYTES;
 
     /* Offsets as in SBC-3, 6.5.3, less the header. */
     stw_be_p(page + 6 - VPD_HEADER, 1);         /* granularity */
     stl_be_p(page + 8 - VPD_HEADER, max);       /* maximum transfer */
     stl_be_p(page + 20 - VPD_HEADER, lu->store.read_only ? 0 : UINT32_MAX);
     stl_be_p(page + 24 - VPD_HEADER, lu->store.read_only ? 0 :
-                                     IRQBED_MAX_EXTENTS);
+                                     IRQBED_UFS_MAX_UNMAP);
     stl_be_p(page + 28 - VPD_HEADER, 1);        /* unmap granularity */
     return 60;
 }

@@ -50,7 +50,7 @@ typedef struct Ufs {
 Ufs *ufs_start(const char *knobs);
 /* ... and the second image read-only */
 Ufs *ufs_start_ro(const char *knobs);
-/* Save it, restore it in a new QEMU at the same virtual time; the old one ends. */
+/* Save it, restore it in a new QEMU at the same virtual time. */
 void ufs_migrate(Ufs *u, const char *knobs);
 /* Checks that no request is unaccounted for. */
 void ufs_stop(Ufs *u);
