@@ -15,6 +15,7 @@ controller of its own:
   # irqbed-cpus: N                 (default 2)
   # irqbed-kernel: VERSION         (default 6.12)
   # irqbed-clock: virtual | host   (default virtual)
+  # irqbed-insn: NS                virtual time of an instruction (default 1)
   # irqbed-args: WORD...           further words of the kernel's command line
   # irqbed-slot: root              the controller sits in a slot that can be
                                    switched off: no other test shares its boot
@@ -43,7 +44,7 @@ from irqbed_tool.setup import cpio
 DISK_BYTES = 32 << 20
 HEADER = re.compile(r"^# irqbed-(\w+):\s*(.*)$", re.M)
 DEFAULTS = {"device": "", "disks": "1", "driver": "irqbed", "cpus": "2", "kernel": paths.DEFAULT_KERNEL,
-            "clock": "virtual", "args": "", "slot": "", "limit": "300"}
+            "clock": "virtual", "insn": "1", "args": "", "slot": "", "limit": "300"}
 # A root port, so that the controller behind it can vanish; the guest's own
 # hot-plug driver has to notice, not ACPI.
 SLOT_ADDRESS = "0000:00:10.0"
@@ -64,6 +65,7 @@ class Machine:
     cpus: int
     kernel: str
     clock: str
+    insn_ns: int
     args: str
     slot: str
 
@@ -119,7 +121,8 @@ def read_case(name):
     words = said["driver"].split()
     if words[0] not in ("irqbed", "stock"):
         raise UserError(f"{path}: irqbed-driver: {words[0]}; must be irqbed or stock")
-    machine = Machine(int(said["cpus"]), said["kernel"], said["clock"], said["args"], said["slot"])
+    machine = Machine(int(said["cpus"]), said["kernel"], said["clock"], int(said["insn"]),
+                      said["args"], said["slot"])
     knobs = dict(word.split("=", 1) for word in said["device"].split())
     return Case(name, machine, knobs, int(said["disks"]), " ".join(words[1:]), int(said["limit"]))
 
@@ -218,7 +221,7 @@ def report_case(tap, case, answers):
 def run_group(tap, cases):
     """One boot; the names of the tests that failed."""
     first = cases[0].machine
-    machine = vm.Machine(cpus=first.cpus, kernel=first.kernel, clock=first.clock,
+    machine = vm.Machine(cpus=first.cpus, kernel=first.kernel, clock=first.clock, ns_per_insn=first.insn_ns,
                          kernel_args=tuple(first.args.split()))
     failed = []
     with tempfile.TemporaryDirectory(prefix="irqbed-guest-") as name:
