@@ -342,6 +342,77 @@ static void test_unplug(void)
     ufs_stop(u);
 }
 
+/* A prepared request with some of its dwords replaced by noise. */
+static void prep_noise(Ufs *u, GRand *rand, unsigned slot)
+{
+    uint8_t cdb[UFS_CDB_SIZE];
+    unsigned i, n = g_rand_int_range(rand, 0, 4);
+
+    for (i = 0; i < UFS_CDB_SIZE; i++) {
+        cdb[i] = g_rand_int(rand);
+    }
+    if (g_rand_boolean(rand)) {
+        ufs_prep_rw(u, slot, g_rand_boolean(rand),
+                    g_rand_int_range(rand, 0, 2100),
+                    g_rand_int_range(rand, 0, 40));
+    } else {
+        ufs_prep_scsi(u, slot, g_rand_int_range(rand, 0, 3), cdb,
+                      g_rand_boolean(rand) ? UFS_UTP_HOST_TO_DEVICE :
+                                             UFS_UTP_DEVICE_TO_HOST,
+                      g_rand_int_range(rand, 0, 8192));
+    }
+    for (i = 0; i < n; i++) {
+        if (g_rand_boolean(rand)) {
+            ufs_set_utrd(u, slot, g_rand_int_range(rand, 0, 8),
+                         g_rand_int(rand));
+        } else {
+            qtest_writel(u->qts, UFS_UCD(slot) +
+                         4 * g_rand_int_range(rand, 0, 1024),
+                         g_rand_int(rand));
+        }
+    }
+}
+
+static void test_random(void)
+{
+    Ufs *u = ufs_start_up(",service-read-ns=20000,service-write-ns=30000,"
+                          "irq-latency-ns=2000,irq-coalesce-timeout-ns=9000,"
+                          "irq-coalesce-count=3,units=3");
+    GRand *rand = g_rand_new_with_seed(20);
+    unsigned i;
+
+    for (i = 0; i < 3000; i++) {
+        switch (g_rand_int_range(rand, 0, 8)) {
+        case 0:
+        case 1:
+        case 2:
+            prep_noise(u, rand, g_rand_int_range(rand, 0, UFS_SLOTS));
+            break;
+        case 3:
+        case 4:
+            ufs_ring(u, g_rand_int(rand));
+            break;
+        case 5:
+            ufs_write(u, 4 * g_rand_int_range(rand, 0, 40), g_rand_int(rand));
+            break;
+        case 6:
+            ufs_step(u, g_rand_int_range(rand, 1, 50000));
+            break;
+        default:
+            if (g_rand_int_range(rand, 0, 6) == 0) {
+                ufs_up(u);
+            } else {
+                ufs_ack_all(u);
+            }
+            break;
+        }
+    }
+    g_assert_cmpuint(ufs_stat(u, "requests.fetched"), >, 1000);
+    g_rand_free(rand);
+    expect_alive(u);
+    ufs_stop(u);
+}
+
 void add_hostile_tests(void)
 {
     qtest_add_func("/irqbed-ufs/hostile/before-setup", test_before_setup);
@@ -353,6 +424,7 @@ void add_hostile_tests(void)
     qtest_add_func("/irqbed-ufs/hostile/lists", test_bad_lists);
     qtest_add_func("/irqbed-ufs/hostile/reset-in-completion",
                    test_reset_in_completion);
+    qtest_add_func("/irqbed-ufs/hostile/random", test_random);
     qtest_add_func("/irqbed-ufs/hostile/system-reset", test_system_reset);
     qtest_add_func("/irqbed-ufs/hostile/unplug", test_unplug);
 }
