@@ -152,6 +152,10 @@ void irqbed_irq_retrigger(IrqbedCtrl *c, unsigned vector)
     int64_t now_ns = irqbed_now_ns();
 
     irq->level = irq_level(irq);
+    /* One that waits or is under way covers what is left: let it come. */
+    if (irq->level && irq->shaper.state != IRQBED_SHAPER_RAISED) {
+        return;
+    }
     irq_cleared(irq, now_ns);
     if (irq->level) {
         irq_step(irq, IRQBED_SHAPER_URGENT, now_ns);
