@@ -15,8 +15,8 @@ for policy in hardirq threaded bounded; do
 	knob policy $policy
 	reset_stats
 	failed=$(dev faults.failed)
-	fio --name=errors --allow_file_create=0 --filename="$DISK" --ioengine=libaio --direct=1 --bs=4k \
-		--rw=randread --iodepth=8 --size=4m --continue_on_error=read --ignore_error=61 >/tmp/fio.out 2>&1
+	disk_fio errors --filename="$DISK" --rw=randread --iodepth=8 --size=4m \
+		--continue_on_error=read --ignore_error=61 >/tmp/fio.out	# ENODATA
 	failed=$(($(dev faults.failed) - failed))
 	at_least "$policy: the device did fail requests" "$failed" 20
 	is "$policy: as many failed here" "$(drv failed)" "$failed"

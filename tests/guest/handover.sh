@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Case time-limit-real: 32 requests finish behind one interrupt and take some
-# 5 us each to end, on a slow CPU; the limit is 20 us. The hard part lasts at most the limit
-# and one request; the thread does the rest, without another interrupt.
+# 5 us each to end, on a slow CPU; the limit is 20 us. The hard part lasts at
+# most the limit and one request; the thread does the rest, without another
+# interrupt.
 #
 # The limit is in nanoseconds and not in ticks, which at this kernel's HZ of 250
 # would be 4 ms; Debian has no kernel of the same version with another HZ.
@@ -15,22 +16,14 @@
 . /tests/ktap.sh
 ktap_plan 12
 
-batches() { # COUNT
-	fio --name=batch --allow_file_create=0 --filename="$DISK" --ioengine=libaio --direct=1 --bs=4k --rw=randread \
-		--iodepth=32 --iodepth_batch_submit=32 --iodepth_batch_complete_min=32 \
-		--iodepth_batch_complete_max=32 --size=16m --number_ios=$(($1 * 32)) \
-		>/tmp/fio.out 2>&1
-}
-
 driver_load
 # What one request costs, and 32: from the driver's own histogram.
 reset_stats
-fio --name=one --allow_file_create=0 --filename="$DISK" --ioengine=libaio --direct=1 --bs=4k \
-	--rw=randread --iodepth=1 --size=16m --number_ios=40 >/tmp/fio.out 2>&1
+disk_fio one --filename="$DISK" --rw=randread --iodepth=1 --size=16m --number_ios=40 >/tmp/fio.out
 one_ns=$(drv hard_ns.max)
 is "one request behind each interrupt" "$(drv hard_completions)" "$(drv irqs)"
 reset_stats
-batches 20
+fio_batches 20 >/tmp/fio.out
 all_ns=$(drv hard_ns.max)
 note "one request: $one_ns ns, 32 of them: $all_ns ns"
 at_least "without a limit the hard part lasts well over 20 us" "$all_ns" 40000
@@ -39,7 +32,7 @@ knob policy bounded
 knob time_limit_ns 20000
 reset_stats
 raised=$(dev irq.raised)
-succeeds "bounded: batches of 32" batches 20
+succeeds "bounded: batches of 32" fio_batches 20
 raised=$(($(dev irq.raised) - raised))
 conserved "bounded"
 at_most "bounded: the hard part lasts at most the limit and one request" \

@@ -193,8 +193,39 @@ driver_unload() {
 	rmmod irqbed
 }
 
+# --- load ------------------------------------------------------------------------
+
+# All write through this: a disk that is not there must not become a file.
+disk_fio() { # NAME FIO-OPTION...
+	name=$1
+	shift
+	fio --name="$name" --allow_file_create=0 --ioengine=libaio --direct=1 --bs=4k "$@" 2>&1
+}
+
 # Write a pattern and read it back.
 fio_verify() { # FIO-OPTION...
-	fio --name=verify --allow_file_create=0 --ioengine=libaio --direct=1 --verify=crc32c --verify_fatal=1 \
-		--do_verify=1 --bs=4k --size=4m --rw=randwrite --iodepth=8 "$@" 2>&1
+	disk_fio verify --verify=crc32c --verify_fatal=1 --do_verify=1 --size=4m --rw=randwrite \
+		--iodepth=8 "$@"
+}
+
+# Reads in batches of 32, the next when all of one are back.
+fio_batches() { # COUNT
+	disk_fio batch --filename="$DISK" --rw=randread --size=16m --number_ios=$(($1 * 32)) \
+		--iodepth=32 --iodepth_batch_submit=32 --iodepth_batch_complete_min=32 \
+		--iodepth_batch_complete_max=32
+}
+
+# A load that lasts until the disks go away; its process is in FIO.
+fio_load() { # FILENAMES FIO-OPTION...
+	files=$1
+	shift
+	disk_fio load --filename="$files" --rw=randrw --iodepth=32 --size=32m --time_based \
+		--runtime=200 "$@" >/tmp/load.out &
+	# shellcheck disable=SC2034
+	FIO=$!
+}
+
+# More than a few requests are in the device; for wait_until.
+device_busy() {
+	[ "$(dev requests.in_flight)" -gt 8 ] 2>/dev/null
 }

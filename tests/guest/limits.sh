@@ -12,9 +12,7 @@ ktap_plan 26
 
 batches() {
 	reset_stats
-	fio --name=batch --allow_file_create=0 --filename="$DISK" --ioengine=libaio --direct=1 --bs=4k --rw=randread \
-		--iodepth=32 --iodepth_batch_submit=32 --iodepth_batch_complete_min=32 \
-		--iodepth_batch_complete_max=32 --size=16m --number_ios=320 >/tmp/fio.out 2>&1
+	fio_batches 10 >/tmp/fio.out
 }
 
 is_told() { # FILE
@@ -31,14 +29,16 @@ is "none: no hand-over" "$(drv handovers.time) $(drv handovers.count)" "0 0"
 knob time_limit_ns 0
 is "time 0 is read back" "$(cat "$DEBUG/time_limit_ns")" 0
 batches
-is "time 0: the hard part finished none" "$(drv hard_completions) $(drv thread_completions)" "0 320"
+is "time 0: the hard part finished none" \
+	"$(drv hard_completions) $(drv thread_completions)" "0 320"
 is "time 0: each interrupt handed over for time" "$(drv handovers.time)" "$(drv irqs)"
 at_least "time 0: there were interrupts" "$(drv irqs)" 10
 
 knob time_limit_ns none
 knob max_completions 0
 batches
-is "count 0: the hard part finished none" "$(drv hard_completions) $(drv thread_completions)" "0 320"
+is "count 0: the hard part finished none" \
+	"$(drv hard_completions) $(drv thread_completions)" "0 320"
 is "count 0: each interrupt handed over for the count" "$(drv handovers.count)" "$(drv irqs)"
 
 knob max_completions 5

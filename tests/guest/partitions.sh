@@ -42,8 +42,8 @@ is "the other partition is untouched" \
 
 is "the disk has a write cache" "$(cat /sys/block/irqbed0l0/queue/write_cache)" "write back"
 flushes=$(dev service_other_ns.count)
-succeeds "writes with fsync" fio --name=sync --allow_file_create=0 --filename="${DISK}p2" \
-	--ioengine=psync --direct=1 --rw=write --bs=4k --size=64k --fsync=1 --end_fsync=1
+succeeds "writes with fsync" disk_fio sync --filename="${DISK}p2" --ioengine=psync --rw=write \
+	--size=64k --fsync=1 --end_fsync=1
 at_least "each fsync reached the device as a flush" \
 	$(($(dev service_other_ns.count) - flushes)) 16
 

@@ -36,7 +36,7 @@ while kill -0 $fio 2>/dev/null && [ $switches -lt 60 ]; do
 		usleep 2000
 	done
 done
-wait $fio
+wait "$fio"
 is "fio under $switches switches: exit status" $? 0
 at_least "the load lasted long enough for some switches" $switches 6
 conserved "after switching"

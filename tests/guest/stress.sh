@@ -14,8 +14,7 @@
 ktap_plan 10
 
 driver_load
-fio_verify --filename="$DISK:/dev/irqbed0l1" --numjobs=4 --size=2m --offset_increment=4m \
-	>/tmp/fio.out &
+fio_verify --filename="$DISK:/dev/irqbed0l1" --numjobs=4 --size=2m --offset_increment=4m >/tmp/fio.out &
 fio=$!
 while kill -0 $fio 2>/dev/null; do
 	for policy in hardirq threaded bounded; do
@@ -23,19 +22,16 @@ while kill -0 $fio 2>/dev/null; do
 	done
 	usleep 20000
 done
-wait $fio
+wait "$fio"
 is "data is right under switching" $? 0
 conserved "after switching"
 at_least "the device did hold requests" "$(dev faults.held)" 1
 at_least "there were resets" "$(drv resets)" 1
 for round in 1 2 3; do
-	fio --name=load --allow_file_create=0 --filename="$DISK:/dev/irqbed0l1" --ioengine=libaio --direct=1 --bs=4k \
-		--rw=randrw --iodepth=32 --numjobs=4 --size=32m --time_based --runtime=60 \
-		>/tmp/load.out 2>&1 &
-	fio=$!
+	fio_load "$DISK:/dev/irqbed0l1" --numjobs=4
 	usleep 700000
 	echo "$IRQBED_PCI" >"$SYS/driver/unbind"
-	wait $fio
+	wait "$FIO"
 	at_least "round $round: unbound, fio was told" $? 1
 	echo "$IRQBED_PCI" >/sys/bus/pci/drivers/irqbed/bind
 	is "round $round: bound" "$(wait_until [ -b "$DISK" ]; echo $?)" 0

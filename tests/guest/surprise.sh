@@ -46,22 +46,13 @@ switch_off() {
 	slot_control $((control | 0x8))
 }
 
-# Called by wait_until.
-# shellcheck disable=SC2317
-busy() {
-	[ "$(dev requests.in_flight)" -gt 8 ] 2>/dev/null
-}
-
 driver_load
-fio --name=load --allow_file_create=0 --filename="$DISK:/dev/irqbed0l1" --ioengine=libaio --direct=1 \
-	--bs=4k --rw=randrw --iodepth=32 --numjobs=2 --size=32m --time_based --runtime=200 \
-	>/tmp/load.out 2>&1 &
-fio=$!
-succeeds "the device is busy" wait_until busy
+fio_load "$DISK:/dev/irqbed0l1" --numjobs=2
+succeeds "the device is busy" wait_until device_busy
 start=$(date +%s)
 switch_off
 is "the device is gone from the bus" "$(dev requests.in_flight)" ""
-wait $fio
+wait "$FIO"
 at_least "fio was told" $? 1
 at_most "at once, not by a timeout: seconds" $(($(date +%s) - start)) 20
 succeeds "the kernel takes the function away" wait_until [ ! -e "$SYS" ]

@@ -31,8 +31,7 @@ driver_unload
 IRQBED_PARAMS="$IRQBED_PARAMS max_retries=0"
 driver_load
 held=$(dev faults.held)
-fails "no retries: fio is told" fio --name=fail --allow_file_create=0 --filename="$DISK" \
-	--ioengine=libaio --direct=1 --bs=4k --rw=randread --iodepth=8 --size=2m
+fails "no retries: fio is told" disk_fio fail --filename="$DISK" --rw=randread --iodepth=8 --size=2m
 held=$(($(dev faults.held) - held))
 note "held: $held, failed: $(drv failed)"
 at_least "no retries: what was held failed" "$(drv failed)" "$held"

@@ -12,28 +12,18 @@
 ktap_plan 18
 
 load() {
-	fio --name=load --allow_file_create=0 --filename="$DISK:/dev/irqbed0l1" --ioengine=libaio --direct=1 --bs=4k \
-		--rw=randrw --iodepth=32 --numjobs=2 --size=32m --time_based --runtime=20 \
-		>/tmp/load.out 2>&1
-}
-
-# Called by wait_until.
-# shellcheck disable=SC2317
-busy() {
-	[ "$(dev requests.in_flight)" -gt 0 ] 2>/dev/null
+	fio_load "$DISK:/dev/irqbed0l1" --numjobs=2
+	wait_until device_busy
 }
 
 driver_load
 for policy in hardirq threaded bounded; do
 	knob policy $policy
-	load &
-	fio=$!
-	wait_until busy
-	is "$policy: the device was busy" $? 0
+	succeeds "$policy: the device is busy" load
 	fails "$policy: the module is in use and stays" rmmod irqbed
 	echo "$IRQBED_PCI" >"$SYS/driver/unbind"
 	is "$policy: unbound" "$(readlink "$SYS/driver")$(ls -d "$DISK" 2>/dev/null)" ""
-	wait $fio
+	wait "$FIO"
 	at_least "$policy: fio was told" $? 1
 	is "$policy: the device has nothing in flight" "$(dev requests.in_flight)" 0
 	echo "$IRQBED_PCI" >/sys/bus/pci/drivers/irqbed/bind
@@ -41,11 +31,9 @@ for policy in hardirq threaded bounded; do
 done
 succeeds "bound again, data is right" fio_verify --filename="$DISK"
 
-load &
-fio=$!
-wait_until busy
+load
 echo 1 >"$SYS/remove"
-wait $fio
+wait "$FIO"
 at_least "the function was removed and fio was told" $? 1
 echo 1 >/sys/bus/pci/rescan
 only_my_device

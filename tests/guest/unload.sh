@@ -15,19 +15,17 @@ ktap_plan 14
 # Called by wait_until.
 # shellcheck disable=SC2317
 caught() {
-	[ "$(dev requests.in_flight)" -gt 0 ] && [ "$(dev faults.held)" -ge "$want" ]
+	device_busy && [ "$(dev faults.held)" -ge "$want" ]
 }
 
 held=$(dev faults.held)
 for round in 1 2 3 4; do
 	driver_load
 	want=$(($(dev faults.held) + (round + 1) % 2))
-	fio --name=load --allow_file_create=0 --filename="$DISK" --ioengine=libaio --direct=1 --bs=4k --rw=randrw \
-		--iodepth=32 --size=32m --time_based --runtime=60 >/tmp/load.out 2>&1 &
-	fio=$!
+	fio_load "$DISK"
 	wait_until caught
 	killall -9 fio
-	wait $fio
+	wait "$FIO"
 	succeeds "round $round: unloads" wait_until rmmod irqbed
 	is "round $round: nothing is left" \
 		"$(ls -d "$DISK" /sys/kernel/debug/irqbed /sys/module/irqbed 2>/dev/null)" ""
