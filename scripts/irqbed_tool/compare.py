@@ -85,7 +85,7 @@ def ensure_comparable(base, new, names):
                             "results of the same matrix")
     keys = [set(_flat(data["config"])) for data in (base, new)]
     odd = sorted(key for key in keys[0] ^ keys[1]
-                 if key.startswith(("machine.", "device.", "driver.", "workload.")))
+                 if key.startswith(("machine.", "device.", "driver.", "block.", "workload.")))
     if odd:
         raise NotComparable(f"{names[1]}: config.{odd[0]}: is only in one of the two; compare "
                             "results of the same experiment file")

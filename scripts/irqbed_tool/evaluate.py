@@ -82,7 +82,7 @@ def evaluate(cell, answers):
         elif kind == "exec" and (answer["rc"] or answer["timed_out"]):
             verdict.add("failed", f"{answer['name']}: exit status {answer['rc']}")
         elif kind == "read":
-            _read(answer, cell, driver, verdict)
+            _read(answer, cell, entry, driver, verdict)
         elif kind == "stats" and answer["name"] == "device":
             device = answer["devices"]
         elif kind == "dmesg":
@@ -137,8 +137,8 @@ def _fio_run(answer, entry, verdict):
     return found
 
 
-def _read(answer, cell, driver, verdict):
-    """A file of the driver: its statistics, or a knob's effective value."""
+def _read(answer, cell, entry, driver, verdict):
+    """A file of the guest: the driver's statistics, an effective knob, a disk's queue."""
     what, name, *rest = answer["name"].split(".")
     if answer["errno"]:
         verdict.add("failed", f"{answer['name']}: cannot be read")
@@ -148,6 +148,8 @@ def _read(answer, cell, driver, verdict):
             driver[name] = json.loads(answer["text"])
         except ValueError:
             verdict.add("failed", f"{answer['name']}: not JSON")
+    elif what == "queue":
+        entry.setdefault("disks", {}).setdefault(name, {})[rest[0]] = answer["text"].strip()
     elif what == "knob":
         value = answer["text"].strip()
         wanted = word(cell.config["driver"][rest[0]])

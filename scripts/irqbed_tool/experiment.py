@@ -87,7 +87,7 @@ def from_tables(raw, label, sets=()):
 def build(loader, raw):
     """Experiment from merged tables."""
     config = {name: loader.section(name, raw.get(name, {}), name)
-              for name in ("experiment", "machine", "driver")}
+              for name in ("experiment", "machine", "driver", "block")}
     name = config["experiment"]["name"]
     if not NAME.fullmatch(name):
         loader.fail("experiment.name", f"{shown(name)} is not allowed",

@@ -135,6 +135,8 @@ def argument(name, value):
         value = int(value)
     if isinstance(value, float) and value == int(value):
         value = int(value)
+    if isinstance(value, float) and find(name).kind == "time":
+        value = f"{round(value * 1e6)}us"       # fio would drop the fraction
     return f"--{find(name).name}={value}"
 
 

@@ -102,6 +102,15 @@ DRIVER = (
     Key("irq_mode", "enum", "Interrupts the driver asks for.", "msi", choices=("msi", "intx")),
 )
 
+# Of every disk's request queue, written to /sys/block/DISK/queue before each cell.
+BLOCK = (
+    Key("rq_affinity", "int", "Where the block layer finishes a request: 0: where the driver did; "
+        "1: there too, if that shares a cache with the submitting CPU; 2: on the submitting CPU.",
+        1, low=0, high=2),
+    Key("scheduler", "enum", "I/O scheduler; default: the kernel's choice.", "default",
+        choices=("default", "none", "mq-deadline")),
+)
+
 # Of [driver], what can be changed while the module is loaded (debugfs).
 DRIVER_LIVE = ("policy", "time_limit_ns", "max_completions")
 
@@ -148,6 +157,7 @@ SECTIONS = {
     "device": (DEVICE + CONTROLLER, "[[device]]"),
     "lu": (LU, "[[device.lu]]"),
     "driver": (DRIVER, "[driver]"),
+    "block": (BLOCK, "[block]"),
     "workload": (WORKLOAD, "[workload]"),
     "table": (TABLE, "[table]"),
     "published": (PUBLISHED, "[published]"),

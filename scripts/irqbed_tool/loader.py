@@ -13,10 +13,10 @@ from . import fio_options, knobs
 from .errors import UserError
 from .keys import REQUIRED, BadValue, did_you_mean, is_number, shown
 
-TOP = ("experiment", "machine", "driver", "workload", "table", "published", "check", "device",
-       "matrix", "full")
+TOP = ("experiment", "machine", "driver", "block", "workload", "table", "published", "check",
+       "device", "matrix", "full")
 # Tables that [full] may change.
-FULL_MAY_CHANGE = ("machine", "driver", "workload", "matrix", "check")
+FULL_MAY_CHANGE = ("machine", "driver", "block", "workload", "matrix", "check")
 
 
 def parse_value(text):

@@ -68,14 +68,14 @@ def _axis_key(loader, name, config):
     """The path of the key that an axis sets, from its short or dotted name."""
     if "." in name:
         keys = split_key(name)
-        if keys[0] in ("machine", "driver", "workload") and len(keys) == 2:
+        if keys[0] in ("machine", "driver", "block", "workload") and len(keys) == 2:
             return keys
         if (keys[0] == "device" and len(keys) == 3 and isinstance(keys[1], int)
                 and keys[1] < len(config["device"])):
             return keys
         loader.fail(f"matrix.{name}", "is no key that can change between cells",
-                    "use a key of machine, device.N, driver or workload")
-    found = [(section, name) for section in ("driver", "machine", "workload")
+                    "use a key of machine, device.N, driver, block or workload")
+    found = [(section, name) for section in ("driver", "block", "machine", "workload")
              if name in knobs.table(section)]
     found += [("device", index, name) for index in range(len(config["device"]))
               if name in knobs.table("device")]
@@ -83,10 +83,10 @@ def _axis_key(loader, name, config):
     if not found and option:
         found = [("workload", fio_options.normal(option.name))]
     if not found:
-        known = [*knobs.table("driver"), *knobs.table("machine"), *knobs.table("device"),
+        known = [*knobs.table("driver"), *knobs.table("block"), *knobs.table("machine"), *knobs.table("device"),
                  *knobs.table("workload"), *fio_options.options()]
-        loader.fail(f"matrix.{name}", "unknown key", "use a key of driver, machine, device or "
-                    f"workload{did_you_mean(name, known)}")
+        loader.fail(f"matrix.{name}", "unknown key", "use a key of driver, block, machine, device "
+                    f"or workload{did_you_mean(name, known)}")
     if len(found) > 1:
         loader.fail(f"matrix.{name}", "could be one of several keys",
                     "write " + " or ".join(f'"{".".join(map(str, keys))}"' for keys in found))
@@ -111,7 +111,7 @@ def make_cells(loader, config, axes):
         count *= len(axis.values)
     if count > MAX_CELLS:
         loader.fail("matrix", f"makes {count} cells", f"at most {MAX_CELLS} are allowed")
-    base = {key: config[key] for key in ("machine", "device", "driver", "workload")}
+    base = {key: config[key] for key in ("machine", "device", "driver", "block", "workload")}
     out = []
     for values in itertools.product(*(axis.values for axis in axes)):
         cell = copy.deepcopy(base)

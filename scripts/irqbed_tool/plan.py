@@ -8,6 +8,7 @@ parameters change.
 
 import json
 import shutil
+import string
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,6 +88,14 @@ def make_machine(config):
 def disk(config):
     """The guest's name of the first disk."""
     return "/dev/irqbed0l0" if config["driver"]["module"] == "irqbed" else "/dev/sda"
+
+
+def disk_names(config):
+    """The guest's names of all disks: one for each logical unit."""
+    lus = [len(device["lu"]) for device in config["device"]]
+    if config["driver"]["module"] == "irqbed":
+        return [f"irqbed{number}l{lun}" for number, count in enumerate(lus) for lun in range(count)]
+    return [f"sd{string.ascii_lowercase[number]}" for number in range(min(sum(lus), 26))]
 
 
 def debugfs_dirs(config):
@@ -171,6 +180,10 @@ def add_cell_steps(job, cell):
     for path in dirs.values():
         for key in knobs.DRIVER_LIVE:
             job.write(f"{path}/{key}", config["driver"][key])
+    for name in disk_names(config):
+        for key, value in config["block"].items():
+            if value != "default":
+                job.write(f"/sys/block/{name}/queue/{key}", value)
     job.exec("sync", ["sync"])
     for path in dirs.values():
         job.write(f"{path}/reset_stats", "1")
@@ -183,6 +196,9 @@ def add_cell_steps(job, cell):
         job.read(f"driver.{name}", f"{path}/stats")
         for key in knobs.DRIVER_LIVE:
             job.read(f"knob.{name}.{key}", f"{path}/{key}")
+    for name in disk_names(config):
+        for key in config["block"]:
+            job.read(f"queue.{name}.{key}", f"/sys/block/{name}/queue/{key}")
     job.stats("device")
     job.dmesg()
     job.end()

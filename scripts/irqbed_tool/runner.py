@@ -9,6 +9,7 @@ import argparse
 import concurrent.futures
 import os
 import platform
+import resource
 import shlex
 import sys
 import threading
@@ -216,6 +217,7 @@ class Run:
                       for boot in plan.make_boots(experiment.cells)]
         self.started_ms = int(time.time() * 1000)
         self.start_s = time.monotonic()
+        self.start_cpu_s = cpu_seconds()
 
     def go(self):
         """True when all ran, False when Ctrl-C came."""
@@ -249,6 +251,7 @@ class Run:
         """What host.json holds: everything that depends on the host."""
         return {"started_ms": self.started_ms,
                 "duration_s": round(time.monotonic() - self.start_s, 3),
+                "cpu_s": round(cpu_seconds() - self.start_cpu_s, 3),
                 "git_id": git_id(), "python": platform.python_version(),
                 "host": {"cpu": cpu_model(), "nproc": os.cpu_count(), "system": platform.platform(),
                          "load": os.getloadavg(), "kvm": os.path.exists("/dev/kvm")},
@@ -258,6 +261,12 @@ class Run:
 
     def records(self):
         return [record for boot in self.boots for record in boot.records]
+
+
+def cpu_seconds():
+    """CPU time of this process and of the VMs that have ended."""
+    return sum(sum(resource.getrusage(who)[:2])
+               for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 def cpu_model():

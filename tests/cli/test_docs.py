@@ -72,7 +72,7 @@ class Device(unittest.TestCase):
         of_qemu = subprocess.run([paths.qemu(), "-device", "irqbed-ctl,help"], capture_output=True,
                                  text=True).stdout
         common = {name.replace("-", "_") for name in re.findall(r"^ +([\w-]+)=", of_qemu, re.MULTILINE)}
-        self.assertEqual(properties - common - ours - {"serial"}, set())
+        self.assertEqual(properties - common - ours - {"serial", "stats"}, set())
 
 
 class Fio(unittest.TestCase):

@@ -95,6 +95,8 @@ class FioOptions(unittest.TestCase):
         self.assertEqual(fio_options.argument("time_based", True), "--time_based=1")
         self.assertEqual(fio_options.argument("hugepage_size", "4m"), "--hugepage-size=4m")
         self.assertEqual(fio_options.argument("runtime", 2.0), "--runtime=2")
+        self.assertEqual(fio_options.argument("runtime", 0.25), "--runtime=250000us")
+        self.assertEqual(fio_options.argument("rwmixread", 70), "--rwmixread=70")
 
 
 class Planning(unittest.TestCase):
