@@ -148,9 +148,12 @@ def mirrors(log, instead):
                    "-o", "APT::Sandbox::User=root", "-o", "Acquire::Languages=none"]
         log.run(["apt-get", *options, "-q", "update"])
         found = pick_mirrors(log.output(["apt-get", *options, "indextargets", "--format", TARGET_FORMAT]))
+    if found is None and any(UNREACHABLE.search(line) for line in log.tail(40)):
+        raise UserError(f"no network: the mirrors of the host's apt cannot be reached ({log.path} has "
+                        f"apt's words); connect, or pass {instead}")
     if found is None:
-        raise UserError("the host's apt knows no mirror of Debian's main archive (or cannot reach it); "
-                        f"add one to /etc/apt/sources.list, or pass {instead}")
+        raise UserError("the host's apt knows no mirror of Debian's main archive; add one to "
+                        f"/etc/apt/sources.list, or pass {instead}")
     return found
 
 
