@@ -25,8 +25,8 @@ static const struct irqbed_knob *irqbed_knob_of(const struct file *file)
 	const char *name = file_dentry(file)->d_name.name;
 
 	for (u32 i = 0; i < irqbed_nr_knobs; i++) {
-		if (!strcmp(irqbed_knobs[i].name, name))
-			return &irqbed_knobs[i];
+		if (!strcmp(irqbed_knobs[i]->name, name))
+			return irqbed_knobs[i];
 	}
 	return NULL;
 }
@@ -144,9 +144,9 @@ void irqbed_debugfs_add(struct irqbed_ctrl *ctrl)
 		debugfs_create_file(irqbed_files[i].name, irqbed_files[i].mode,
 				    ctrl->debugfs, ctrl, irqbed_files[i].fops);
 	for (u32 i = 0; i < irqbed_nr_knobs; i++) {
-		bool live = irqbed_knobs[i].live;
+		bool live = irqbed_knobs[i]->live;
 
-		debugfs_create_file(irqbed_knobs[i].name, live ? 0644 : 0444,
+		debugfs_create_file(irqbed_knobs[i]->name, live ? 0644 : 0444,
 				    ctrl->debugfs, ctrl, live ?
 				    &irqbed_live_knob_fops :
 				    &irqbed_fixed_knob_fops);

@@ -35,14 +35,28 @@ enum irqbed_irq_mode {
 static_assert(IRQBED_NONE == IRQBED_UNLIMITED_NS);
 static_assert(IRQBED_NONE == IRQBED_UNLIMITED_CNT);
 
-/* One u64 for each knob, under the knob's name. */
+/* One u64 for each knob of params.c, under the knob's name. */
 struct irqbed_config {
-#define KNOB(name, ...) u64 name;
-#include "knobs.h"
-#undef KNOB
+	u64 policy;
+	u64 time_limit_ns;
+	u64 max_completions;
+	u64 queue_depth;
+	u64 timeout_ms;
+	u64 max_retries;
+	u64 irq_mode;
 };
 
-/* A knob's declaration, made from knobs.h. */
+/**
+ * struct irqbed_knob - what a knob is
+ * @name: of the module parameter and the debugfs file
+ * @words: the values' names, for an enumeration; else NULL
+ * @least: least value
+ * @greatest: greatest value
+ * @none: "none" is allowed too, and means "no limit"
+ * @live: can be changed while the module is loaded (drains first)
+ * @initial: the default, as a user would write it
+ * @offset: of the value in struct irqbed_config
+ */
 struct irqbed_knob {
 	const char *name;
 	const char *const *words;
@@ -50,8 +64,8 @@ struct irqbed_knob {
 	u64 greatest;
 	bool none;
 	bool live;
-	const char *initial;	/* the default, as a user would write it */
-	size_t offset;		/* in struct irqbed_config */
+	const char *initial;
+	size_t offset;
 };
 
 enum irqbed_ctrl_state {
@@ -253,7 +267,7 @@ static inline bool irqbed_ctrl_is_dead(const struct irqbed_ctrl *ctrl)
 /* params.c */
 extern const char *const irqbed_policy_words[];
 extern const char *const irqbed_irq_mode_words[];
-extern const struct irqbed_knob irqbed_knobs[];
+extern const struct irqbed_knob *const irqbed_knobs[];
 extern const u32 irqbed_nr_knobs;
 extern struct irqbed_config irqbed_default_config;
 

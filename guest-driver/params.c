@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Knobs: reading, checking and printing what knobs.h declares, and the module
- * parameters made from it, which are every controller's starting values.
+ * Knobs: what they are, how they are read, checked and printed, and the module
+ * parameters made from them, which are every controller's starting values.
+ * debugfs.c makes its files out of the same table.
  */
 #include <linux/module.h>
 
@@ -20,28 +21,16 @@ const char *const irqbed_irq_mode_words[] = {
 	[IRQBED_IRQ_INTX] = "intx",
 };
 
-/* The parameters, until irqbed_params_init() checked them all: just text. */
+/* What new controllers start with. */
 struct irqbed_config irqbed_default_config;
 
-enum irqbed_knob_id {
-#define KNOB(name, ...) IRQBED_KNOB_##name,
-#include "knobs.h"
-#undef KNOB
-};
+/* Which of them were given as parameters: a bit for each value. */
+static unsigned long irqbed_given;
 
-const struct irqbed_knob irqbed_knobs[] = {
-#define KNOB(name_, words_, least_, greatest_, none_, live_, default_, ...) \
-	{								\
-		.name = #name_, .words = words_,			\
-		.least = least_, .greatest = greatest_,			\
-		.none = none_, .live = live_, .initial = default_,	\
-		.offset = offsetof(struct irqbed_config, name_),	\
-	},
-#include "knobs.h"
-#undef KNOB
-};
-
-const u32 irqbed_nr_knobs = ARRAY_SIZE(irqbed_knobs);
+static unsigned long irqbed_knob_bit(const struct irqbed_knob *knob)
+{
+	return BIT(knob->offset / sizeof(u64));
+}
 
 /**
  * irqbed_knob_val() - a knob's place in a configuration
@@ -117,8 +106,6 @@ int irqbed_knob_print(const struct irqbed_knob *knob,
 	return scnprintf(buf, size, "%llu", val);
 }
 
-static bool irqbed_knob_given[ARRAY_SIZE(irqbed_knobs)];
-
 static int irqbed_param_set(const char *text, const struct kernel_param *kp)
 {
 	const struct irqbed_knob *knob = kp->arg;
@@ -133,7 +120,7 @@ static int irqbed_param_set(const char *text, const struct kernel_param *kp)
 		       knob->name, text);
 		return err;
 	}
-	irqbed_knob_given[knob - irqbed_knobs] = true;
+	irqbed_given |= irqbed_knob_bit(knob);
 	return 0;
 }
 
@@ -151,13 +138,64 @@ static const struct kernel_param_ops irqbed_param_ops = {
 	.get = irqbed_param_get,
 };
 
-#define KNOB(name, words, least, greatest, none, live, def, unit, text)	\
-	module_param_cb(name, &irqbed_param_ops,			\
-			(void *)&irqbed_knobs[IRQBED_KNOB_##name], 0444); \
-	MODULE_PARM_DESC(name, text " [" unit ", " #least " to " #greatest \
-			 ", none allowed: " #none ", default " def "]");
-#include "knobs.h"
-#undef KNOB
+/* A knob, and what modinfo says about it; default_ as a user would write it. */
+#define IRQBED_KNOB(name_, words_, least_, greatest_, none_, live_,	\
+		    default_, unit_, text_)				\
+	static const struct irqbed_knob irqbed_knob_##name_ = {		\
+		.name = #name_,						\
+		.words = words_,					\
+		.least = (least_),					\
+		.greatest = (greatest_),				\
+		.none = (none_),					\
+		.live = (live_),					\
+		.initial = #default_,					\
+		.offset = offsetof(struct irqbed_config, name_),	\
+	};								\
+	MODULE_INFO(parm, #name_ ":" text_ " [" unit_ ", " #least_	\
+		    " to " #greatest_ ", \"none\": " #none_		\
+		    ", default " #default_ "]")
+
+#define IRQBED_PARAM(name_)						\
+	module_param_cb(name_, &irqbed_param_ops,			\
+			(void *)&irqbed_knob_##name_, 0444)
+
+/* Each knob is declared here, and only here. */
+IRQBED_KNOB(policy, irqbed_policy_words, 0, 2, false, true, bounded, "word",
+	    "who finishes requests: hardirq, threaded or bounded");
+IRQBED_KNOB(time_limit_ns, NULL, 0, 1000000000000, true, true, 20000, "ns",
+	    "bounded: time after which the hard interrupt hands over, 0 is at once");
+IRQBED_KNOB(max_completions, NULL, 0, 2147483647, true, true, none, "requests",
+	    "bounded: requests after which the hard interrupt hands over, 0 is at once");
+IRQBED_KNOB(queue_depth, NULL, 0, 32, false, false, 0, "requests",
+	    "slots used, 0 is what the device offers");
+IRQBED_KNOB(timeout_ms, NULL, 1, 3600000, false, false, 30000, "ms",
+	    "age at which a request is looked for, then the controller reset");
+IRQBED_KNOB(max_retries, NULL, 0, 100, false, false, 5, "times",
+	    "how often a request is sent again after a reset or a busy device");
+IRQBED_KNOB(irq_mode, irqbed_irq_mode_words, 0, 1, false, false, msi, "word",
+	    "interrupt asked for: msi or intx");
+
+IRQBED_PARAM(policy);
+IRQBED_PARAM(time_limit_ns);
+IRQBED_PARAM(max_completions);
+IRQBED_PARAM(queue_depth);
+IRQBED_PARAM(timeout_ms);
+IRQBED_PARAM(max_retries);
+IRQBED_PARAM(irq_mode);
+
+const struct irqbed_knob *const irqbed_knobs[] = {
+	&irqbed_knob_policy,
+	&irqbed_knob_time_limit_ns,
+	&irqbed_knob_max_completions,
+	&irqbed_knob_queue_depth,
+	&irqbed_knob_timeout_ms,
+	&irqbed_knob_max_retries,
+	&irqbed_knob_irq_mode,
+};
+
+const u32 irqbed_nr_knobs = ARRAY_SIZE(irqbed_knobs);
+static_assert(sizeof(struct irqbed_config) ==
+	      ARRAY_SIZE(irqbed_knobs) * sizeof(u64));
 
 /**
  * irqbed_params_init() - give the parameters that were not set their defaults
@@ -169,10 +207,10 @@ int irqbed_params_init(void)
 	struct irqbed_config *config = &irqbed_default_config;
 
 	for (u32 i = 0; i < irqbed_nr_knobs; i++) {
-		const struct irqbed_knob *knob = &irqbed_knobs[i];
+		const struct irqbed_knob *knob = irqbed_knobs[i];
 		int err;
 
-		if (irqbed_knob_given[i])
+		if (irqbed_given & irqbed_knob_bit(knob))
 			continue;
 		err = irqbed_knob_parse(knob, knob->initial,
 					irqbed_knob_val(knob, config));

@@ -3,7 +3,7 @@
  * Policies: the hard interrupt's budget, and whether it is used up.
  *
  * Stage G3 (decision only).  Pure, see policy.h.  To add a policy: a name in
- * enum irqbed_policy and in knobs.h, and its case in irqbed_policy_budget().
+ * enum irqbed_policy and in params.c, and its case in irqbed_policy_budget().
  */
 #include "policy.h"
 

@@ -16,14 +16,12 @@
 #else
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
-typedef uint32_t u32;
-typedef uint64_t u64;
+typedef unsigned int u32;
+typedef unsigned long long u64;
 
-#define U32_MAX UINT32_MAX
-#define U64_MAX UINT64_MAX
+#define U64_MAX (~0ull)
 
 /* Position of the highest set bit, counted from 1; 0 for 0. */
 static inline int fls64(u64 x)

@@ -167,7 +167,7 @@ static void irqbed_end(struct irqbed_queue *q, struct request *rq, u32 tag,
 		q->ctx[ctx].completed++;
 	else
 		q->ctx[ctx].failed++;
-	trace_irqbed_end(q, rq, cmd, tag, status, ctx);
+	trace_irqbed_end(q, cmd, tag, status, ctx);
 	blk_mq_end_request(rq, status);
 }
 

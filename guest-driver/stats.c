@@ -98,7 +98,7 @@ static void irqbed_config_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
 
 	seq_puts(m, ",\n\"config\":{");
 	for (u32 i = 0; i < irqbed_nr_knobs; i++) {
-		const struct irqbed_knob *knob = &irqbed_knobs[i];
+		const struct irqbed_knob *knob = irqbed_knobs[i];
 		const char *quote;
 
 		irqbed_knob_print(knob, &ctrl->config, text, sizeof(text));
