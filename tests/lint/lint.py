@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 REPO = Path(sys.argv[1])
@@ -120,15 +121,37 @@ def case_checkpatch_qemu():
     return checkpatch(str(script), files("hw/*.c", "hw/*.h", "tests/qtest/*.c"))
 
 
-def case_checkpatch_kernel():
-    """guest-driver/ is in the kernel's style."""
+def tool_paths():
+    """The tool's own module of cache paths."""
     sys.path.insert(0, str(REPO / "scripts"))
     from irqbed_tool import paths  # pylint: disable=import-outside-toplevel
-    scripts = sorted(paths.kernel_dir().glob("**/scripts/checkpatch.pl"))
+    return paths
+
+
+def case_checkpatch_kernel():
+    """guest-driver/ is in the kernel's style."""
+    scripts = sorted(tool_paths().kernel_dir().glob("**/scripts/checkpatch.pl"))
     if not scripts:
         raise Skip("no kernel scripts: run scripts/irqbed setup")
     return checkpatch(str(scripts[0]), files("guest-driver/*.c", "guest-driver/*.h"), "--strict",
                       "--ignore", "FILE_PATH_CHANGES,CONST_STRUCT")
+
+
+def case_driver_warnings():
+    """guest-driver/ builds without a warning from W=1 and from sparse."""
+    headers = tool_paths().kernel_dir() / "headers"
+    if not headers.exists():
+        raise Skip("no kernel headers: run scripts/irqbed setup")
+    if not shutil.which("sparse"):
+        raise Skip("sparse is not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        build = Path(folder) / "driver"
+        shutil.copytree(REPO / "guest-driver", build)
+        out = subprocess.run(["make", "-C", str(headers), f"M={build}", "W=1", "C=2", "modules"],
+                             capture_output=True, text=True)
+    bad = [line for line in (out.stdout + out.stderr).splitlines()
+           if re.search(r"\b(warning|error):", line)]
+    return bad or ([] if out.returncode == 0 else ["make failed: " + out.stderr[-300:]])
 
 
 def main():

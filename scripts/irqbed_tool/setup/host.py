@@ -46,6 +46,7 @@ ARCHIVE_TOOLS = (
 # Only for `irqbed test`; without them some checks are skipped, with a reason.
 TEST_TOOLS = (
     ("shellcheck", "lint suite: shell scripts", ("shellcheck",)),
+    ("sparse", "lint suite: the guest driver", ("sparse",)),
     ("git", "lint suite: which files are ours", ("git",)),
     ("perl", "lint suite: checkpatch", ("/usr/share/perl/*/Term/ANSIColor.pm", "/usr/share/perl5/*/Term/ANSIColor.pm")),
 )
