@@ -26,6 +26,9 @@ def _machine(machine, fail):
         fail("machine.irq_cpu", f"there is no vCPU {machine['irq_cpu']}",
              f"with machine.cpus = {cpus} it must be 0 to {cpus - 1}")
     speeds = machine["ns_per_insn"]
+    for speed in speeds if isinstance(speeds, list) else [speeds]:
+        if round(speed, 6) != speed:
+            fail("machine.ns_per_insn", f"{speed} is too exact", "six decimals at most")
     if isinstance(speeds, list) and len(speeds) != cpus:
         fail("machine.ns_per_insn", f"has {len(speeds)} numbers",
              f"must have one for each of the {cpus} vCPUs, or be one number")

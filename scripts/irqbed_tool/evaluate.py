@@ -120,15 +120,14 @@ def _fio_run(answer, entry, verdict):
         verdict.add("timeout", f"{name}: did not end in time")
     if output.data is None or not output.data.get("jobs"):
         if not answer["timed_out"]:
-            status = "errors" if any("error" in line for line in stray) and answer["out"].strip() \
-                else "failed"
+            status = "errors" if any(map(metrics.ERROR_TEXT.search, output.stray)) else "failed"
             verdict.add(status, f"{name}: no result: " + (stray[-1] if stray else "no output"))
         return {}
     found = metrics.from_fio(output.data)
     if found["io_errors"]:
         verdict.add("errors", f"{name}: {found['io_errors']} I/O errors")
-    elif stray and output.stray:
-        verdict.add("errors", f"{name}: {stray[0]}")
+    elif any(map(metrics.ERROR_TEXT.search, output.stray)):
+        verdict.add("errors", f"{name}: {next(filter(metrics.ERROR_TEXT.search, output.stray))}")
     elif answer["rc"] or answer["signal"]:
         what = f"signal {answer['signal']}" if answer["signal"] else f"exit status {answer['rc']}"
         verdict.add("failed", f"{name}: {what}" + (f": {stray[-1]}" if stray else ""))

@@ -70,6 +70,7 @@ CONTROLLER = (
         MAX_NS),
     Key("irq_drop_every", "int", "Every n-th completion raises no interrupt; 0: never.", 0),
     Key("hold_every", "int", "Every n-th request is never completed until a reset; 0: never.", 0),
+    Key("fail_every", "int", "Every n-th read or write fails, the medium untouched; 0: never.", 0),
     Key("seed", "int", "Seed of this controller's generators.", None),
 )
 

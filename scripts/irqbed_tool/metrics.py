@@ -63,6 +63,8 @@ _JSON_LINE = re.compile(
     r'(?:[\[{][\]}]?|"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[\]}])?\s*,?\s*')
 # A whole line up to where something else starts.
 _STRAY = re.compile(r"(fio: |verify: |note: |warning: )")
+# A stray line that speaks of errors, as against fio's notes.
+ERROR_TEXT = re.compile(r"^fio: |^verify: |\berr(or|=)", re.IGNORECASE)
 
 
 @dataclass

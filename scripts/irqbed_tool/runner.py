@@ -107,8 +107,8 @@ class BootRun:
             plan.prepare_images(boot, machine.dir)
             watch = Watch(self, boot)
             try:
-                outcome = machine.run(watch.on_answer, BOOT_LIMIT_S, self.step_limit_s(boot),
-                                      self.total_limit_s(boot))
+                outcome = machine.run(watch.on_answer, self.limit_s or BOOT_LIMIT_S,
+                                      self.step_limit_s(boot), self.total_limit_s(boot))
             except Stop as stop:
                 outcome = vm.Outcome("failed", watch.answers, str(stop))
             if not self.stopped:

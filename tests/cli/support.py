@@ -30,12 +30,16 @@ numjobs = [1, 2]
 """
 
 
+def command_env():
+    """The environment that the command runs in."""
+    path = [str(REPO / "scripts"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
 def irqbed(*args, cwd=None, env=None, timeout=120):
     """Run the command; gives CompletedProcess with text."""
-    full = {**os.environ, "PYTHONPATH": str(REPO / "scripts"), "PYTHONDONTWRITEBYTECODE": "1",
-            **(env or {})}
-    return subprocess.run([sys.executable, "-m", "irqbed_tool", *map(str, args)], cwd=cwd, env=full,
-                          capture_output=True, text=True, timeout=timeout)
+    return subprocess.run([sys.executable, "-m", "irqbed_tool", *map(str, args)], cwd=cwd,
+                          env={**command_env(), **(env or {})}, capture_output=True, text=True, timeout=timeout)
 
 
 def tiny(text=TINY, sets=()):
@@ -89,6 +93,21 @@ def needs_vm(driver=True):
             raise unittest.SkipTest("QEMU has no irqbed-ufs: run scripts/irqbed setup")
         if not (paths.driver_build() / "irqbed.ko").exists():
             raise unittest.SkipTest("irqbed.ko is not built: run scripts/irqbed setup")
+
+
+def children(pid):
+    """Process ids of PID's children."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", encoding="latin-1") as file:
+                    fields = file.read().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == pid:
+                found.append(int(name))
+    return found
 
 
 class TempDirCase(unittest.TestCase):

@@ -77,6 +77,11 @@ class Noise(unittest.TestCase):
         self.assertEqual(entry["status"], "errors")
         self.assertIn("iops", entry["metrics"])
 
+    def test_a_note_is_no_error(self):
+        note = "note: both iodepth >= 1 and synchronous I/O engine are selected\n"
+        entry = judged(exec_answer(note + data("fio-clean.json")))
+        self.assertEqual((entry["status"], entry["stray"]), ("pass", [note.strip()]))
+
     def test_object_beyond_recovery(self):
         text = data("fio-clean.json")
         entry = judged(exec_answer("fio: pid=1, err=5, func=io_u error\n" + text[:len(text) // 2], rc=1))
