@@ -152,12 +152,12 @@ static unsigned desc_interconnect(IrqbedUfs *u, uint8_t index, uint8_t *buf)
                  sizeof(InterconnectDescriptor));
 }
 
-/* UTF-16, big endian */
+/* UTF-16, big endian; names as long as in INQUIRY, filled up with blanks */
 static unsigned desc_string(IrqbedUfs *u, uint8_t index, uint8_t *buf)
 {
     static const char *const fixed[] = {
-        [STRING_MANUFACTURER] = "IRQBED",
-        [STRING_PRODUCT] = "irqbed-ufs",
+        [STRING_MANUFACTURER] = "IRQBED  ",
+        [STRING_PRODUCT] = "irqbed-ufs      ",
         [STRING_OEM_ID] = "IRQBED",
         [STRING_REVISION] = "0100",
     };

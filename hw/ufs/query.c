@@ -18,6 +18,8 @@
 #define C  BIT(3)               /* ... and cleared and toggled */
 #define IX BIT(4)               /* takes an index */
 
+#define PURGE_COMPLETED 3       /* of bPurgeStatus */
+
 typedef struct QueryAttr {
     uint8_t access;             /* 0: not there */
     uint32_t max;               /* largest value that can be written */
@@ -46,7 +48,7 @@ static const QueryAttr query_attrs[IRQBED_UFS_ATTRS] = {
     [UFS_QUERY_ATTR_IDN_PSA_STATE] = { R, 0, 0 },
     [UFS_QUERY_ATTR_IDN_PSA_DATA_SIZE] = { R, 0, 0 },
     [UFS_QUERY_ATTR_IDN_REF_CLK_GATING_WAIT_TIME] = { R, 0, 50 },
-    [UFS_QUERY_ATTR_IDN_CASE_ROUGH_TEMP] = { R, 0, 120 },       /* 40 C */
+    [UFS_QUERY_ATTR_IDN_CASE_ROUGH_TEMP] = { R, 0, 0 },         /* unknown */
     [UFS_QUERY_ATTR_IDN_HIGH_TEMP_BOUND] = { R, 0, 160 },
     [UFS_QUERY_ATTR_IDN_LOW_TEMP_BOUND] = { R, 0, 60 },
     [UFS_QUERY_ATTR_IDN_THROTTLING_STATUS] = { R, 0, 0 },
@@ -70,6 +72,7 @@ static const struct {
     [UFS_QUERY_FLAG_IDN_PWR_ON_WPE] = { R, 0 },
     [UFS_QUERY_FLAG_IDN_BKOPS_EN] = { R | S | C, 1 },
     [UFS_QUERY_FLAG_IDN_LIFE_SPAN_MODE_ENABLE] = { R | S | C, 0 },
+    [UFS_QUERY_FLAG_IDN_PURGE_ENABLE] = { S | C, 0 },
     [UFS_QUERY_FLAG_IDN_FPHYRESOURCEREMOVAL] = { R, 0 },
     [UFS_QUERY_FLAG_IDN_BUSY_RTC] = { R, 0 },
     [UFS_QUERY_FLAG_IDN_PERMANENTLY_DISABLE_FW_UPDATE] = { R, 1 },
@@ -162,6 +165,20 @@ static uint8_t write_attr(IrqbedUfsReq *r)
     return UFS_QUERY_RESULT_SUCCESS;
 }
 
+/* Flags that start something: it is over at once, and the flag 0 again. */
+static bool finish_operation(IrqbedUfs *u, uint8_t idn)
+{
+    switch (idn) {
+    case UFS_QUERY_FLAG_IDN_FDEVICEINIT:
+        return true;
+    case UFS_QUERY_FLAG_IDN_PURGE_ENABLE:
+        u->attrs[UFS_QUERY_ATTR_IDN_PURGE_STATUS] = PURGE_COMPLETED;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static uint8_t query_flag(IrqbedUfsReq *r)
 {
     IrqbedUfs *u = irqbed_ufs_of(r);
@@ -179,12 +196,16 @@ static uint8_t query_flag(IrqbedUfsReq *r)
     }
     access = query_flags[q->idn].access;
     switch (q->opcode) {
+    case UFS_UPIU_QUERY_OPCODE_READ_FLAG:
+        if (!(access & R)) {
+            return UFS_QUERY_RESULT_NOT_READABLE;
+        }
+        break;
     case UFS_UPIU_QUERY_OPCODE_SET_FLAG:
         if (!(access & S)) {
             return UFS_QUERY_RESULT_NOT_WRITEABLE;
         }
-        /* Initialization is over at once: the flag reads 0 again. */
-        u->flags[q->idn] = q->idn != UFS_QUERY_FLAG_IDN_FDEVICEINIT;
+        u->flags[q->idn] = !finish_operation(u, q->idn);
         break;
     case UFS_UPIU_QUERY_OPCODE_CLEAR_FLAG:
         if (!(access & C)) {
@@ -197,8 +218,6 @@ static uint8_t query_flag(IrqbedUfsReq *r)
             return UFS_QUERY_RESULT_NOT_WRITEABLE;
         }
         u->flags[q->idn] ^= 1;
-        break;
-    default: /* read; every flag there is can be read */
         break;
     }
     r->rsp.qr.value = cpu_to_be32(u->flags[q->idn]);

@@ -5,7 +5,8 @@
  *
  * A task is over before the doorbell write that starts it returns.  An aborted
  * transfer request is given up by the device without an answer; its doorbell
- * bit stays until the driver clears it by UTRLCLR.
+ * bit stays until the driver clears it by UTRLCLR.  What the fault hold-every
+ * holds is let go by the function that hold-until names; gentler ones fail.
  */
 
 #include "qemu/osdep.h"
@@ -16,6 +17,7 @@
 enum {
     SERVICE_COMPLETE = UFS_UPIU_TASK_MANAGEMENT_FUNC_COMPL,
     SERVICE_NOT_SUPPORTED = UFS_UPIU_TASK_MANAGEMENT_FUNC_NOT_SUPPORTED,
+    SERVICE_FAILED = UFS_UPIU_TASK_MANAGEMENT_FUNC_FAILED,
     SERVICE_SUCCEEDED = UFS_UPIU_TASK_MANAGEMENT_FUNC_SUCCEEDED,
     SERVICE_BAD_LUN = UFS_UPIU_INCORRECT_LOGICAL_UNIT_NO,
 };
@@ -62,6 +64,23 @@ static unsigned abort_tasks_of(IrqbedUfs *u, uint8_t lun)
     return n;
 }
 
+/* Is there a command that @function is too gentle for? @tag: -1 for all. */
+static bool is_kept(IrqbedUfs *u, uint8_t lun, int64_t tag,
+                    IrqbedUfsHoldUntil function)
+{
+    int i;
+
+    for (i = 0; i < IRQBED_UFS_MAX_SLOTS; i++) {
+        IrqbedUfsReq *r = &u->reqs[i];
+
+        if (is_task_of(r, lun) && r->core.state == IRQBED_REQ_HELD &&
+            (tag < 0 || r->upiu.header.task_tag == tag)) {
+            return u->hold_until > function;
+        }
+    }
+    return false;
+}
+
 static bool has_tasks(IrqbedUfs *u, uint8_t lun)
 {
     int i;
@@ -97,6 +116,9 @@ static uint32_t execute(IrqbedUfs *u, uint8_t function, uint32_t lun,
     }
     switch (function) {
     case UFS_ABORT_TASK:
+        if (is_kept(u, lun, tag, IRQBED_UFS_HOLD_UNTIL_ABORT)) {
+            return SERVICE_FAILED;
+        }
         r = find_task(u, lun, tag);
         if (r) {
             irqbed_req_abort(&r->core);
@@ -104,7 +126,15 @@ static uint32_t execute(IrqbedUfs *u, uint8_t function, uint32_t lun,
         return SERVICE_COMPLETE;
     case UFS_ABORT_TASK_SET:
     case UFS_CLEAR_TASK_SET:
+        if (is_kept(u, lun, -1, IRQBED_UFS_HOLD_UNTIL_ABORT)) {
+            return SERVICE_FAILED;
+        }
+        abort_tasks_of(u, lun);
+        return SERVICE_COMPLETE;
     case UFS_LOGICAL_RESET:
+        if (is_kept(u, lun, -1, IRQBED_UFS_HOLD_UNTIL_LU_RESET)) {
+            return SERVICE_FAILED;
+        }
         abort_tasks_of(u, lun);
         return SERVICE_COMPLETE;
     case UFS_QUERY_TASK:

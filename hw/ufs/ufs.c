@@ -36,6 +36,28 @@ static void irqbed_ufs_reset(IrqbedCtrl *c)
     irqbed_ufs_query_reset(u);
 }
 
+static bool set_hold_until(IrqbedUfs *u, Error **errp)
+{
+    static const char *const words[] = {
+        [IRQBED_UFS_HOLD_UNTIL_ABORT] = "abort",
+        [IRQBED_UFS_HOLD_UNTIL_LU_RESET] = "lu-reset",
+        [IRQBED_UFS_HOLD_UNTIL_HOST_RESET] = "host-reset",
+    };
+    unsigned i;
+
+    if (!u->hold_until_word) {
+        u->hold_until_word = g_strdup(words[IRQBED_UFS_HOLD_UNTIL_ABORT]);
+    }
+    for (i = 0; i < ARRAY_SIZE(words); i++) {
+        if (!strcmp(u->hold_until_word, words[i])) {
+            u->hold_until = i;
+            return true;
+        }
+    }
+    error_setg(errp, "hold-until: must be abort, lu-reset or host-reset");
+    return false;
+}
+
 static bool irqbed_ufs_realize(IrqbedCtrl *c, Error **errp)
 {
     IrqbedUfs *u = IRQBED_UFS(c);
@@ -47,6 +69,9 @@ static bool irqbed_ufs_realize(IrqbedCtrl *c, Error **errp)
     }
     if (strlen(u->serial) > MAX_SERIAL) {
         error_setg(errp, "serial: longer than %d characters", MAX_SERIAL);
+        return false;
+    }
+    if (!set_hold_until(u, errp)) {
         return false;
     }
     pci_config_set_prog_interface(dev->config, 0x1);
@@ -73,6 +98,7 @@ static void irqbed_ufs_unrealize(IrqbedCtrl *c)
 
 static const Property irqbed_ufs_props[] = {
     DEFINE_PROP_STRING("serial", IrqbedUfs, serial),
+    DEFINE_PROP_STRING("hold-until", IrqbedUfs, hold_until_word),
 };
 
 static const IrqbedTransport irqbed_ufs_transport = {

@@ -84,10 +84,19 @@ struct IrqbedUfsLu {
     IrqbedStore store;
 };
 
+/* The gentlest function that lets a held request go: property hold-until. */
+typedef enum IrqbedUfsHoldUntil {
+    IRQBED_UFS_HOLD_UNTIL_ABORT,
+    IRQBED_UFS_HOLD_UNTIL_LU_RESET,
+    IRQBED_UFS_HOLD_UNTIL_HOST_RESET,
+} IrqbedUfsHoldUntil;
+
 struct IrqbedUfs {
     IrqbedCtrl parent_obj;
 
     char *serial;
+    char *hold_until_word;
+    IrqbedUfsHoldUntil hold_until;
 
     MemoryRegion mmio;
     BusState bus;

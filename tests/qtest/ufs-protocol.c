@@ -102,7 +102,7 @@ static void test_query_descriptors(void)
         { UFS_QUERY_DESC_IDN_UNIT, 31, 45 },
         { UFS_QUERY_DESC_IDN_UNIT, UFS_UPIU_RPMB_WLUN, 35 },
         { UFS_QUERY_DESC_IDN_INTERCONNECT, 0, 6 },
-        { UFS_QUERY_DESC_IDN_STRING, 1, 22 },
+        { UFS_QUERY_DESC_IDN_STRING, 1, 34 },
         { UFS_QUERY_DESC_IDN_GEOMETRY, 0, 87 },
         { UFS_QUERY_DESC_IDN_POWER, 0, 98 },
         { UFS_QUERY_DESC_IDN_HEALTH, 0, 45 },
