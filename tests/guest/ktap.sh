@@ -229,3 +229,72 @@ fio_load() { # FILENAMES FIO-OPTION...
 device_busy() {
 	[ "$(dev requests.in_flight)" -gt 8 ] 2>/dev/null
 }
+
+# --- the kernel's own UFS driver ---------------------------------------------------
+
+# Kernels before 6.7 do not know the device's id; telling them does no harm.
+stock_load() {
+	only_my_device
+	modprobe -a sd_mod ufshcd-pci || return
+	[ -e "$SYS/driver" ] || echo "1b36 0013" >/sys/bus/pci/drivers/ufshcd/new_id || return
+	stock_ready
+}
+
+# All disks are there, and the driver is through with its work after them.
+stock_ready() {
+	lun=0
+	while [ $lun -lt "$IRQBED_DISKS" ]; do
+		wait_until stock_disk $lun >/dev/null || return
+		lun=$((lun + 1))
+	done
+	usleep 500000
+}
+
+stock_disk() { # LUN: /dev/sdX
+	set -- "$SYS"/host*/target*/*:0:0:"$1"/block/sd*
+	[ -e "$1" ] && echo "/dev/${1##*/}"
+}
+
+# What the driver, or the SCSI layer for it, has complained about since dmesg -c.
+stock_complaints() {
+	dmesg | grep -iE 'ufs|scsi|sd[ab ]' |
+		grep -iE 'error|fail|timed? ?out|abort|invalid|unable|unexpected|not support|mismatch|wrong'
+}
+
+# The driver's own count.
+stock_count() { # "SCSI command aborts" | "Logical Unit Resets" | "Host Resets"
+	sed -n "s/^$1: //p" "/sys/kernel/debug/ufshcd/$IRQBED_PCI/stats"
+}
+
+# The device holds requests until a function at least as strong as LEVEL comes.
+stock_recovery_test() { # abort | lu-reset | host-reset
+	ktap_plan 9
+	succeeds "the driver loads and finds the disks" stock_load
+	for lun in 0 1; do
+		disk=$(stock_disk $lun)
+		echo 2 >"/sys/block/${disk#/dev/}/device/timeout"
+	done
+	held=$(dev faults.held)
+	succeeds "data is right" fio_verify --filename="$(stock_disk 0):$(stock_disk 1)"
+	held=$(($(dev faults.held) - held))
+	at_least "the device did hold requests" "$held" 2
+	note "held: $held"
+	for count in "SCSI command aborts" "Logical Unit Resets" "Host Resets"; do
+		note "$count: $(stock_count "$count")"
+	done
+	at_least "the driver tried to abort" "$(stock_count "SCSI command aborts")" 1
+	case $1 in
+	abort) is "it reset no unit" "$(stock_count "Logical Unit Resets")" 0 ;;
+	*) at_least "it reset the unit" "$(stock_count "Logical Unit Resets")" 1 ;;
+	esac
+	case $1 in
+	host-reset) at_least "it reset the host controller" "$(stock_count "Host Resets")" 1 ;;
+	*) is "it did not reset the host controller" "$(stock_count "Host Resets")" 0 ;;
+	esac
+	is "both disks are still in use" \
+		"$(cat "$SYS"/host*/target*/*:0:0:[01]/state | tr '\n' ' ')" "running running "
+	is "the device has nothing in flight" "$(dev requests.in_flight)" 0
+	is "the device saw no mistakes of the driver" "$(dev guest_errors)" 0
+	rmmod ufshcd-pci
+	ktap_end
+}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs tests of this directory in a VM and prints TAP.
 
-usage: run.py NAME...      run.py handover limits
+usage: run.py NAME...      run.py handover limits stock-kernels@7.2
        run.py --list
 
 A test is NAME.sh, a KTAP script for the guest's shell. Its header says which
@@ -13,7 +13,9 @@ controller of its own:
   # irqbed-disks: N                its disks, of 32 MiB each (default 1)
   # irqbed-driver: stock | irqbed [PARAMETER=VALUE...]
   # irqbed-cpus: N                 (default 2)
-  # irqbed-kernel: VERSION         (default 6.12)
+  # irqbed-kernel: VERSION...      (default 6.12); of several each is a test of
+                                   its own, NAME@VERSION, and is skipped when
+                                   the kernel cannot be had
   # irqbed-clock: virtual | host   (default virtual)
   # irqbed-insn: NS                virtual time of an instruction (default 1)
   # irqbed-args: WORD...           further words of the kernel's command line
@@ -36,7 +38,7 @@ REPO = HERE.parents[1]
 sys.path.insert(0, str(REPO / "scripts"))
 
 # pylint: disable=wrong-import-position
-from irqbed_tool import jobs, paths, vm
+from irqbed_tool import jobs, paths, setup, vm
 from irqbed_tool.errors import UserError
 from irqbed_tool.evaluate import kernel_trouble
 from irqbed_tool.setup import cpio
@@ -72,7 +74,8 @@ class Machine:
 
 @dataclasses.dataclass
 class Case:
-    name: str
+    name: str               # NAME, or NAME@VERSION
+    script: str
     machine: Machine
     knobs: dict
     disks: int
@@ -108,8 +111,9 @@ def known_names():
     return sorted(p.stem for p in HERE.glob("*.sh") if p.stem != "ktap")
 
 
-def read_case(name):
-    """The Case that a script's header describes."""
+def read_cases(word):
+    """The Cases that a script's header describes, or the one for NAME@VERSION."""
+    name, _, only = word.partition("@")
     path = HERE / f"{name}.sh"
     if name not in known_names():
         raise UserError(f"tests/guest: no test {name}; there are {', '.join(known_names())}")
@@ -121,10 +125,18 @@ def read_case(name):
     words = said["driver"].split()
     if words[0] not in ("irqbed", "stock"):
         raise UserError(f"{path}: irqbed-driver: {words[0]}; must be irqbed or stock")
-    machine = Machine(int(said["cpus"]), said["kernel"], said["clock"], int(said["insn"]),
-                      said["args"], said["slot"])
-    knobs = dict(word.split("=", 1) for word in said["device"].split())
-    return Case(name, machine, knobs, int(said["disks"]), " ".join(words[1:]), int(said["limit"]))
+    versions = said["kernel"].split()
+    if only and only not in versions:
+        raise UserError(f"tests/guest: {word}: must be one of {', '.join(f'{name}@{v}' for v in versions)}")
+    knobs = dict(knob.split("=", 1) for knob in said["device"].split())
+    cases = []
+    for version in [only] if only else versions:
+        machine = Machine(int(said["cpus"]), version, said["clock"], int(said["insn"]),
+                          said["args"], said["slot"])
+        full_name = name if len(versions) == 1 else f"{name}@{version}"
+        cases.append(Case(full_name, name, machine, knobs, int(said["disks"]), " ".join(words[1:]),
+                          int(said["limit"])))
+    return cases
 
 
 def by_machine(cases):
@@ -156,7 +168,7 @@ def make_job(cases):
         env = {"IRQBED_PCI": address, "IRQBED_ID": f"ufs{case.index}", "IRQBED_SLOT": SLOT_ADDRESS,
                "IRQBED_DISKS": case.disks, "IRQBED_PARAMS": case.params}
         words = " ".join(f"{key}='{value}'" for key, value in env.items())
-        job.cell(case.name).shell("test", f"{words} exec /bin/sh /tests/{case.name}.sh",
+        job.cell(case.name).shell("test", f"{words} exec /bin/sh /tests/{case.script}.sh",
                                   case.limit_s * 1000).dmesg().end()
     return job.poweroff()
 
@@ -218,8 +230,24 @@ def report_case(tap, case, answers):
     return good and not wrong
 
 
+def lack_of_kernel(version):
+    """Why this kernel cannot be booted, or None; one that is not the default is fetched."""
+    if version == paths.DEFAULT_KERNEL:
+        return None
+    try:
+        setup.ensure(kernels=(version,), progress=False)
+    except UserError as err:
+        return f"kernel {version}: {err}"
+    return None
+
+
 def run_group(tap, cases):
     """One boot; the names of the tests that failed."""
+    lack = lack_of_kernel(cases[0].machine.kernel)
+    if lack:
+        for case in cases:
+            tap.skip(case.name, lack)
+        return []
     first = cases[0].machine
     machine = vm.Machine(cpus=first.cpus, kernel=first.kernel, clock=first.clock, ns_per_insn=first.insn_ns,
                          kernel_args=tuple(first.args.split()))
@@ -252,7 +280,7 @@ def main(argv):
         print("\n".join(known_names()))
         return 0
     tap = Tap()
-    cases = [read_case(name) for name in argv]
+    cases = [case for word in argv for case in read_cases(word)]
     try:
         vm.need_built()
     except UserError as err:

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Error handling of the kernel's own driver: the device holds requests,
+# until it is told to abort them: that is all the driver needs.
+# All come to their end, and what was written is right.
+#
+# irqbed-device: units=4 service-read-ns=20000 service-write-ns=30000 hold-every=400 hold-until=abort
+# irqbed-disks: 2
+# irqbed-driver: stock
+# irqbed-limit: 900
+# shellcheck source=tests/guest/ktap.sh
+. /tests/ktap.sh
+stock_recovery_test abort
