@@ -15,7 +15,7 @@
 ktap_plan 22
 
 units() {
-	ls -d "$SYS"/host*/target*/*:*:*:* | sed 's/.*://' | sort -n | tr '\n' ' '
+	printf '%s\n' "$SYS"/host*/target*/*:*:*:* | sed 's/.*://' | sort -n | tr '\n' ' '
 }
 
 text() { # FILE: without blanks at the end
