@@ -437,6 +437,36 @@ static void test_tasks(void)
     ufs_stop(u);
 }
 
+/* What is held is let go by the function that hold-until names, no gentler. */
+static void test_hold_until(void)
+{
+    static const char *const words[] = { "abort", "lu-reset", "host-reset" };
+    unsigned i;
+
+    for (i = 0; i < G_N_ELEMENTS(words); i++) {
+        g_autofree char *knobs = g_strdup_printf(
+            ",hold-every=1,hold-until=%s", words[i]);
+        Ufs *u = ufs_start_up(knobs);
+
+        ufs_prep_rw(u, 3, false, 0, 1);
+        ufs_ring(u, BIT(3));
+        ufs_step(u, 1000);
+        g_assert_cmphex(ufs_task(u, UFS_QUERY_TASK, 0, 3), ==,
+                        UFS_UPIU_TASK_MANAGEMENT_FUNC_SUCCEEDED);
+        g_assert_cmphex(ufs_task(u, UFS_ABORT_TASK, 0, 3), ==,
+                        i > 0 ? UFS_UPIU_TASK_MANAGEMENT_FUNC_FAILED :
+                                UFS_UPIU_TASK_MANAGEMENT_FUNC_COMPL);
+        g_assert_cmpuint(ufs_stat(u, "requests.in_flight"), ==, i > 0);
+        g_assert_cmphex(ufs_task(u, UFS_LOGICAL_RESET, 0, 0), ==,
+                        i > 1 ? UFS_UPIU_TASK_MANAGEMENT_FUNC_FAILED :
+                                UFS_UPIU_TASK_MANAGEMENT_FUNC_COMPL);
+        g_assert_cmpuint(ufs_stat(u, "requests.in_flight"), ==, i > 1);
+        ufs_write(u, A_HCE, 0);
+        g_assert_cmpuint(ufs_stat(u, "requests.in_flight"), ==, 0);
+        ufs_stop(u);
+    }
+}
+
 static void test_knobs(void)
 {
     Ufs *u = ufs_start_up(",service-read-ns=5000,service-read-dist=lognormal,"
@@ -485,5 +515,6 @@ void add_protocol_tests(void)
     qtest_add_func("/irqbed-ufs/scsi/fail-every", test_fail_every);
     qtest_add_func("/irqbed-ufs/scsi/power-mode", test_power_mode);
     qtest_add_func("/irqbed-ufs/tasks", test_tasks);
+    qtest_add_func("/irqbed-ufs/hold-until", test_hold_until);
     qtest_add_func("/irqbed-ufs/knobs", test_knobs);
 }
