@@ -23,7 +23,9 @@ def steps_for(options, kernels, tests=False):
         todo += guest.guest_steps(version, kernel_steps[version], [fio, busybox])
     todo += qemu_steps
     if tests:
-        todo += [qtest_step, *kernel.lint_steps(kernel_steps[paths.DEFAULT_KERNEL], options)]
+        todo.append(qtest_step)
+        if paths.DEFAULT_KERNEL in kernels:
+            todo += kernel.lint_steps(kernel_steps[paths.DEFAULT_KERNEL], options)
     return todo
 
 
