@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Real runs: the same bytes on a busy host, Ctrl-C, the gate, the shell.
+
+The first case runs data/small.toml; others compare with what it gave.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from irqbed_tool import results
+from support import DATA, TempDirCase, children, command_env, irqbed, needs_vm
+
+SMALL = DATA / "small.toml"
+ONE_CELL = ("--set", "matrix.policy=bounded", "--set", "matrix.rw=randread")
+
+
+class BusyHost:
+    """Two processes that do nothing but compute, while the block runs."""
+
+    def __enter__(self):
+        self.loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+
+    def __exit__(self, *exc):
+        for loop in self.loops:
+            loop.kill()
+            loop.wait()
+
+
+class Small(unittest.TestCase):
+    """Runs of the small experiment, each made once for all cases."""
+
+    @classmethod
+    def setUpClass(cls):
+        needs_vm()
+        cls.holder = tempfile.TemporaryDirectory(prefix="irqbed-test-")
+        cls.dir = Path(cls.holder.name)
+        cls.first = cls.run_small("first")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.holder.cleanup()
+
+    @classmethod
+    def run_small(cls, name, *args):
+        done = irqbed("run", SMALL, "--out", cls.dir / name, *args, timeout=1800)
+        done.out = cls.dir / name
+        done.bytes = (done.out / "results.json").read_bytes() if done.returncode in (0, 1) else b""
+        return done
+
+    def same(self, other):
+        """The same bytes, or the first lines that differ."""
+        if other.bytes == self.first.bytes:
+            return
+        pairs = zip(self.first.bytes.decode().splitlines(), other.bytes.decode().splitlines())
+        odd = [f"{one.strip()} / {two.strip()}" for one, two in pairs if one != two]
+        self.fail(f"results differ in {len(odd)} lines: {odd[:5]}")
+
+    def test_every_cell_passes(self):
+        data = results.load(self.first.out)
+        self.assertEqual(self.first.returncode, 0, self.first.stdout + self.first.stderr)
+        self.assertEqual([cell["status"] for cell in data["cells"]], ["pass"] * 6)
+        for cell in data["cells"]:
+            driver, device = cell["driver"]["ufs0"], cell["device"]["ufs0"]
+            self.assertEqual(driver["effective"]["policy"], cell["params"]["policy"])
+            self.assertGreater(driver["completed"], 100)
+            self.assertEqual(driver["submitted"], driver["completed"] + driver["failed"])
+            self.assertGreaterEqual(device["requests"]["completed"], driver["completed"])
+            for name in ("iops_avg", "clat_p99_ns", "cpu_sys_pct", "device_mean_ns", "irqs_per_io"):
+                self.assertGreater(cell["metrics"][name], 0, name)
+            used = {"hardirq": "hard_completions", "threaded": "thread_completions"}
+            if cell["params"]["policy"] in used:
+                self.assertEqual(driver[used[cell["params"]["policy"]]], driver["completed"])
+
+    def test_same_bytes_on_a_busy_host(self):
+        with BusyHost():
+            again = self.run_small("busy", "--quiet")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.same(again)
+
+    def test_nothing_of_the_host_in_the_results(self):
+        text = self.first.bytes.decode()
+        host = json.loads((self.first.out / "host.json").read_text())
+        self.assertEqual(host["schema"], "irqbed-host/1")
+        for word in (str(Path.home()) + "/", str(self.dir), os.uname().nodename + ".", host["cache"],
+                     host["host"]["cpu"], str(DATA)):
+            self.assertNotIn(word, text)
+        self.assertIn("CACHE/", text)
+        self.assertTrue(host["boots"][0]["qemu_argv"][0].startswith("/"))
+
+    def test_json_is_what_the_file_has(self):
+        done = self.run_small("json", "--json", *ONE_CELL)
+        self.assertEqual(done.stdout.encode(), done.bytes)
+        self.assertIn("cell 1 of 1", done.stderr)
+
+    def test_same_against_same_and_slower_device(self):
+        """The gate: a commit against itself never fails, +10 % latency always does."""
+        done = irqbed("compare", self.first.out, self.first.out)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        slower = self.run_small("slower", "--set", "device.0.service_read_ns=x1.1",
+                                "--set", "device.0.service_write_ns=x1.1")
+        self.assertEqual(slower.returncode, 0, slower.stderr)
+        done = irqbed("compare", self.first.out, slower.out, "--json")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        worse = {change["cell"] for change in json.loads(done.stdout)["changes"]
+                 if change["verdict"] == "worse"}
+        self.assertEqual(len(worse), 6, "every cell is worse")
+
+    def test_several_vms_at_once_give_the_same(self):
+        axis = ("--set", "matrix.units=[2, 4]", "--set", "matrix.policy=bounded",
+                "--set", "matrix.rw=randread")
+        one, two = self.run_small("jobs1", *axis), self.run_small("jobs2", *axis, "--jobs", "2")
+        self.assertEqual(len(results.load(two.out)["boots"]), 2)
+        self.assertEqual(one.bytes, two.bytes)
+
+    def test_another_seed_gives_other_results(self):
+        other = self.run_small("seed", "--set", "machine.seed=2", *ONE_CELL)
+        same = self.run_small("seed1", *ONE_CELL)
+        self.assertEqual((other.returncode, same.returncode), (0, 0))
+        cells = [results.load(done.out)["cells"][0]["device"]["ufs0"]["service_read_ns"]["sum"]
+                 for done in (other, same)]
+        self.assertNotEqual(*cells)
+
+    def test_stock_driver(self):
+        done = self.run_small("stock", "--set", "driver.module=stock", *ONE_CELL)
+        data = results.load(done.out)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(data["cells"][0]["driver"], {})
+
+    def test_host_clock_is_labelled(self):
+        done = self.run_small("host", "--clock", "host", *ONE_CELL, "--set", "check.sanity=false")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("not reproducible", done.stdout)
+        self.assertEqual(results.load(done.out)["clock"], "host")
+
+
+class Interrupted(TempDirCase):
+    def interrupt(self, number):
+        needs_vm()
+        out = self.dir / "out"
+        tool = subprocess.Popen(
+            [sys.executable, "-m", "irqbed_tool", "run", SMALL, "--out", out], env=command_env(),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        for line in tool.stderr:
+            if "cell 3 of 6" in line:
+                break
+        vms = children(tool.pid)
+        tool.send_signal(number)
+        start_s = time.monotonic()
+        text, _ = tool.communicate(timeout=300)
+        self.assertLess(time.monotonic() - start_s, 60, "ends soon")
+        self.assertEqual(tool.returncode, 128 + signal.SIGINT)
+        for pid in vms:
+            self.assertFalse(os.path.exists(f"/proc/{pid}"), "QEMU is still there")
+        data = results.load(out)
+        self.assertEqual(data["status"], "interrupted")
+        self.assertEqual([cell["status"] for cell in data["cells"]],
+                         ["pass"] * 2 + ["interrupted"] * 4)
+        self.assertEqual(sorted(os.listdir(out)), ["host.json", "results.json", "table.txt"])
+        self.assertIn("interrupted", text)
+
+    def test_ctrl_c_keeps_finished_cells(self):
+        self.interrupt(signal.SIGINT)
+
+    def test_sigterm_too(self):
+        self.interrupt(signal.SIGTERM)
+
+
+class Shell(unittest.TestCase):
+    def test_console_with_disks_and_fio(self):
+        needs_vm()
+        script = "ls -l /dev/irqbed0l0\nfio --version\nmount | grep /mnt\necho 6 times 7 is $((6 * 7))\n" \
+                 "poweroff -f\n"
+        done = subprocess.run([sys.executable, "-m", "irqbed_tool", "shell", SMALL], input=script,
+                              env=command_env(), capture_output=True, text=True, timeout=900)
+        text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", done.stdout)
+        self.assertIn("Ctrl-A X", done.stderr)
+        for word in ("/dev/irqbed0l0", "fio-3.33", "/mnt type ext4", "6 times 7 is 42"):
+            self.assertIn(word, text)
