@@ -127,17 +127,23 @@ def kernel_cmdline(machine, mode):
     return " ".join([*words, *machine.kernel_args])
 
 
+# How a controller's disks are called on the command line: what its type ends
+# in, and the property that tells them apart.
+DISKS = {"irqbed-ufs": ("lu", "lun"), "irqbed-ahci": ("drive", "port")}
+
+
 def device_args(devices):
     argv = []
     for index, dev in enumerate(devices):
         knobs = "".join(f",{k.replace('_', '-')}={_prop(v)}" for k, v in dev.knobs.items())
         argv += ["-device", f"{dev.type},id={dev.id},addr={FIRST_DEVICE_ADDR + index:#x}{knobs}"]
+        suffix, number = DISKS.get(dev.type, ("lu", "lun"))
         for lun, lu in enumerate(dev.lus):
             node = f"{dev.id}lu{lun}"
             options = "".join(f",{k.replace('_', '-')}={_prop(v)}" for k, v in lu.options.items())
             argv += ["-blockdev", f"driver=raw,node-name={node},discard=unmap,file.driver=file,"
                                   f"file.filename={_prop(lu.path)}",
-                     "-device", f"{dev.type}-lu,bus={dev.id}.0,lun={lun},drive={node}{options}"]
+                     "-device", f"{dev.type}-{suffix},bus={dev.id}.0,{number}={lun},drive={node}{options}"]
     return argv
 
 
