@@ -227,7 +227,7 @@ def check_ratios(loader, experiment):
     known = row_labels(table, experiment.cells)
     columns = column_values(experiment.axes, table)
     for number, ratio in enumerate(experiment.config["check"]["ratio"]):
-        for key, allowed in (("row", known), ("column", columns)):
+        for key, allowed in (("row", known), ("column", columns), ("base", columns)):
             if ratio[key] not in allowed and not loader.matrix_changed():
                 loader.fail(f"check.ratio.{number}.{key}", f"{shown(ratio[key])} is not in the "
                             "table", f"use one of {', '.join(list(allowed)[:3])}, ..."
