@@ -94,7 +94,8 @@ def case_hosts_and_paths():
         sites = {re.escape(m) for m in re.findall(r"//([^/:\s]+)", out)}
     parent = str(REPO.resolve().parent)
     patterns = [*sites, re.escape(parent) + "/"] if parent != "/" else list(sites)
-    return grep("|".join(patterns), files()) if patterns else []
+    # Not inside a longer name: a clone in /src does not mean /usr/src/.
+    return grep(r"(?<![\w.~])(?:" + "|".join(patterns) + ")", files()) if patterns else []
 
 
 def case_shellcheck():
