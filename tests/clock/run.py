@@ -285,9 +285,9 @@ def disturb(guest):
         with contextlib.suppress(OSError, ValueError), Qmp(guest.qmp_socket()) as monitor:
             while not ends.wait(0.02):
                 disturb.polls += 1
-                monitor.run("query-cpus-fast")
-                monitor.run("human-monitor-command", command_line="info registers -a")
-                if disturb.polls % 10 == 0:
+                for command in ("query-status", "query-cpus-fast", "query-blockstats"):
+                    monitor.run(command)
+                if disturb.polls % 3 == 0:
                     monitor.run("stop")
                     monitor.run("cont")
 
