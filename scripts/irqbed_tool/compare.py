@@ -7,6 +7,7 @@ thresholds are for changes of the code; for the host's clock they are wider.
 
 from dataclasses import dataclass
 
+from . import knobs
 from .errors import UserError
 from .keys import did_you_mean
 from .metrics import METRICS
@@ -64,12 +65,22 @@ def _flat(value, path=""):
     return out
 
 
+def _is_default(key, value):
+    """Whether a key has its default: then the other side, older or newer, behaves the same."""
+    section, *middle, name = key.split(".")
+    section = "lu" if "lu" in middle else section
+    return section in knobs.SECTIONS and knobs.defaults(section).get(name, value) == value \
+        and name in knobs.table(section)
+
+
 def config_changes(base, new):
-    """[(key, old, new)] of what differs between two configurations."""
+    """[(key, old, new)] of what differs between two configurations; a new key's default does not."""
     one, two = _flat(base["config"]), _flat(new["config"])
+    both = {**one, **two}
     ignored = ("experiment.", "published.", "table.", "check.")
     return [(key, one.get(key), two.get(key)) for key in sorted({*one, *two})
-            if one.get(key) != two.get(key) and not key.startswith(ignored)]
+            if one.get(key) != two.get(key) and not key.startswith(ignored)
+            and not (one.keys() ^ two.keys() >= {key} and _is_default(key, both[key]))]
 
 
 def ensure_comparable(base, new, names):
@@ -83,9 +94,10 @@ def ensure_comparable(base, new, names):
         odd = sorted(cells[0] ^ cells[1])
         raise NotComparable(f"{names[1]}: cells: {odd[0]} is only in one of the two; compare "
                             "results of the same matrix")
-    keys = [set(_flat(data["config"])) for data in (base, new)]
-    odd = sorted(key for key in keys[0] ^ keys[1]
-                 if key.startswith(("machine.", "device.", "driver.", "block.", "workload.")))
+    one, two = (_flat(data["config"]) for data in (base, new))
+    odd = sorted(key for key in one.keys() ^ two.keys()
+                 if key.startswith(("machine.", "device.", "driver.", "block.", "workload."))
+                 and not _is_default(key, {**one, **two}[key]))
     if odd:
         raise NotComparable(f"{names[1]}: config.{odd[0]}: is only in one of the two; compare "
                             "results of the same experiment file")

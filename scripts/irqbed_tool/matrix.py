@@ -57,6 +57,9 @@ def make_axes(loader, matrix, config):
         for axis in out:
             if axis.path == keys:
                 loader.fail(path, "is an axis twice", f"{axis.name} is the same key")
+        if keys[0] == "driver" and keys[1] != "module" and "module" not in matrix \
+                and config["driver"]["module"] == "stock":
+            loader.fail(path, "is a key of our driver", 'needs driver.module = "irqbed"')
         dotted = ".".join(map(str, keys))
         if dotted in loader.from_set:
             loader.fail(dotted, "is an axis of the matrix", f"use --set {path}=[...]")

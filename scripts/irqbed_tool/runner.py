@@ -11,6 +11,7 @@ import os
 import platform
 import resource
 import shlex
+import subprocess
 import sys
 import threading
 import time
@@ -138,12 +139,13 @@ class BootRun:
         for cell in lost:
             self.add(evaluate.unfinished(cell, outcome.status, outcome.reason,
                                          outcome.console_tail))
+        if lost:
+            more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+            self.progress.say(f"cell {lost[0].id}{more}: {outcome.status}: {outcome.reason}")
 
     def add(self, entry):
         self.entries[entry["id"]] = entry
         self.progress.cell_ended()
-        if entry["status"] != "pass":
-            self.progress.say(f"cell {entry['id']}: {entry['status']}: {entry['reasons'][0]}")
 
     def record(self, boot, watch, outcome, machine):
         argv = machine.argv()
@@ -188,7 +190,11 @@ class Watch:
             self.run.progress.cell_started(answer["cell"])
         self.answers.append(answer)
         if answer["type"] == "end":
-            self.run.add(evaluate.evaluate(self.current, self.answers))
+            entry = evaluate.evaluate(self.current, self.answers)
+            self.run.add(entry)
+            if entry["status"] != "pass":
+                self.run.progress.say(f"cell {entry['id']}: {entry['status']}: "
+                                      f"{entry['reasons'][0]}")
             self.wall_s[self.current.id] = round(time.monotonic() - self.started_s, 3)
             self.current, self.finished = None, True
 
@@ -253,6 +259,7 @@ class Run:
                 "duration_s": round(time.monotonic() - self.start_s, 3),
                 "cpu_s": round(cpu_seconds() - self.start_cpu_s, 3),
                 "git_id": git_id(), "python": platform.python_version(),
+                "qemu_version": qemu_version(),
                 "host": {"cpu": cpu_model(), "nproc": os.cpu_count(), "system": platform.platform(),
                          "load": os.getloadavg(), "kvm": os.path.exists("/dev/kvm")},
                 "cache": str(paths.cache()), "experiment_file": self.experiment.label,
@@ -261,6 +268,14 @@ class Run:
 
     def records(self):
         return [record for boot in self.boots for record in boot.records]
+
+
+def qemu_version():
+    try:
+        said = subprocess.run([paths.qemu(), "--version"], capture_output=True, text=True).stdout
+    except OSError:
+        return "unknown"
+    return (said.splitlines() or ["unknown"])[0]
 
 
 def cpu_seconds():

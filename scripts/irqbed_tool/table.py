@@ -193,6 +193,18 @@ def render(table):
     return lines
 
 
+def _failures(data):
+    """What did not pass; cells that one thing befell together are one line."""
+    groups = {}
+    for cell in data["cells"]:
+        if cell["status"] != "pass":
+            groups.setdefault((cell["status"], *cell["reasons"]), []).append(cell)
+    for (status, *reasons), cells in groups.items():
+        others = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+        yield f"cell {cells[0]['id']}{others}: {status}: {'; '.join(reasons)}"
+        yield from (f"  console: {line}" for line in cells[0].get("console_tail", [])[-5:])
+
+
 def notes(data, table):
     """Lines below the table: sources, cells that did not pass, rows that make no sense."""
     out = []
@@ -202,10 +214,7 @@ def notes(data, table):
         out.append(f"ratio: to the column {table.titles[0]}")
     if data["clock"] == "host":
         out.append("clock: host; these figures are not reproducible")
-    for cell in data["cells"]:
-        if cell["status"] != "pass":
-            out.append(f"cell {cell['id']}: {cell['status']}: {'; '.join(cell['reasons'])}")
-            out += [f"  console: {line}" for line in cell.get("console_tail", [])[-5:]]
+    out += _failures(data)
     for source in ("measured", "published"):
         bad = insane_rows(table, source)
         out += [f"sanity, {source}: {text}" for text in bad]

@@ -22,6 +22,7 @@ FILES = (
     ("", "[driver]\ntime_limit_ns = -1\n", ("driver.time_limit_ns", "-1", '"none"')),
     ("", "[driver]\ntime_limit_ns = \"nope\"\n", ("driver.time_limit_ns", '"none"')),
     ("", "[driver]\nqueue_depth = 33\n", ("driver.queue_depth", "0 to 32")),
+    ("", "[driver]\nmodule = \"stock\"\n", ("matrix.policy", 'driver.module = "irqbed"')),
     ("", "[driver]\nmodule = \"nvme\"\n", ("driver.module", '"irqbed" or "stock"')),
     ("", "[table]\ncolumns = \"rw\"\n", ("table.columns", "no axis")),
     ("", "[table]\nrows = \"{foo}\"\n", ("table.rows", "{numjobs}")),

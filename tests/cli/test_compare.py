@@ -90,6 +90,17 @@ class Compare(TempDirCase):
                 self.assertEqual(len(done.stderr.splitlines()), 1)
                 self.assertIn(word, done.stderr)
 
+    def test_a_knob_that_came_later_has_its_default(self):
+        """A commit that adds a knob can be compared with the one before it."""
+        old = made_results()
+        del old["config"]["device"][0]["fail_every"]
+        for pair in ((old, made_results()), (made_results(), old)):
+            done = self.compare(*pair)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("fail_every", done.stdout)
+        done = self.compare(old, made_results(tiny(sets=["device.0.fail_every=5"])))
+        self.assertEqual(done.returncode, 2)
+
     def test_other_values_of_keys_are_comparable_and_shown(self):
         new = made_results(tiny(sets=["device.0.service_read_ns=5"]))
         done = self.compare(made_results(), new)

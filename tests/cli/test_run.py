@@ -49,8 +49,8 @@ class Small(unittest.TestCase):
         cls.holder.cleanup()
 
     @classmethod
-    def run_small(cls, name, *args):
-        done = irqbed("run", SMALL, "--out", cls.dir / name, *args, timeout=1800)
+    def run_small(cls, name, *args, path=SMALL):
+        done = irqbed("run", path, "--out", cls.dir / name, *args, timeout=1800)
         done.out = cls.dir / name
         done.bytes = (done.out / "results.json").read_bytes() if done.returncode in (0, 1) else b""
         return done
@@ -129,7 +129,11 @@ class Small(unittest.TestCase):
         self.assertNotEqual(*cells)
 
     def test_stock_driver(self):
-        done = self.run_small("stock", "--set", "driver.module=stock", *ONE_CELL)
+        text = SMALL.read_text().replace('policy = ["hardirq", "threaded", "bounded"]\n', "")
+        path = self.dir / "stock.toml"
+        path.write_text(text)
+        done = self.run_small("stock", "--set", "driver.module=stock", "--set", "matrix.rw=randread",
+                              path=path)
         data = results.load(done.out)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(data["cells"][0]["driver"], {})
