@@ -112,6 +112,8 @@ class BootRun:
                                       self.step_limit_s(boot), self.total_limit_s(boot))
             except Stop as stop:
                 outcome = vm.Outcome("failed", watch.answers, str(stop))
+            except OSError as err:
+                outcome = vm.Outcome("qemu-error", [], f"cannot start: {err.strerror}: {err.filename}")
             if not self.stopped:
                 self.finish(boot, watch, outcome)
             self.record(boot, watch, outcome, machine)
@@ -317,9 +319,10 @@ def _judge_ratio(ratio, value, base):
     """(status, reason) of a [[check.ratio]]."""
     if value is None or not base:
         return "fail", "there is no figure"
-    span = f"allowed {ratio['low']:g} to {ratio['high']:g}"
+    bounds = [f"at least {ratio['low']:g}"] * (ratio["low"] > 0) \
+        + [f"at most {ratio['high']:g}"] * (ratio["high"] < 1e9)
     good = ratio["low"] <= value / base <= ratio["high"]
-    return "pass" if good else "fail", f"{value / base:.3f}, {span}"
+    return "pass" if good else "fail", f"{value / base:.3f}, claimed: {' and '.join(bounds)}"
 
 
 def sanity_check(experiment, data):
