@@ -44,7 +44,7 @@ def add_set_options(parser):
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[],
                         help="change a key, e.g. device.0.units=4; VALUE is TOML or a plain text; "
                              "x1.1 multiplies a number")
-    parser.add_argument("--clock", choices=("virtual", "host"),
+    parser.add_argument("--clock", metavar="virtual|host",
                         help="same as --set machine.clock=...")
 
 

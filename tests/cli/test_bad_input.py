@@ -161,6 +161,7 @@ class BadInput(TempDirCase):
         self.check(irqbed("run", path, "--jobs", "0"), ["--jobs", "from 1"])
         self.check(irqbed("run", path, "--jobs", "many"), ["--jobs", "many"])
         self.check(irqbed("run", path, "--limit", "1.5"), ["--limit", "from 0"])
+        self.check(irqbed("run", path, "--clock", "fast"), ["machine.clock", '"virtual" or "host"'])
 
     def test_results_that_are_none(self):
         self.check(irqbed("compare", self.dir, self.dir), ["results.json", "cannot be read"])
