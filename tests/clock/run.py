@@ -108,7 +108,7 @@ BAD_OPTIONS = (
     ("parallel=on,shift=3", "parallel=on and shift are incompatible"),
     ("parallel=on,align=on", "parallel=on and align are incompatible"),
     ("parallel=on,sleep=on", "parallel=on and sleep=on are incompatible"),
-    ("parallel=on,rr=record,rrfile=x", "parallel=on and rr are incompatible"),
+    ("parallel=on,rr=record,rrfile=/dev/null", "parallel=on and rr are incompatible"),
     ("parallel=on,quantum=0", "quantum must be from 1 to 1000000 ns"),
     ("parallel=on,quantum=1000001", "quantum must be from 1 to 1000000 ns"),
     ("parallel=on,insn-ns=", "the list is empty"),
