@@ -3,7 +3,7 @@
 
 import os
 
-from . import fio_options
+from . import fio_options, knobs
 from .keys import shown
 
 MIB = 1 << 20
@@ -55,6 +55,12 @@ def _device(device, prefix, fail):
              "give irq_coalesce_timeout_ns too")
     if len(device["lu"]) > 32:
         fail(f"{prefix}.lu", f"has {len(device['lu'])} entries", "at most 32 are possible")
+    if len(device["lu"]) > device.get("ports", 32):
+        fail(f"{prefix}.ports", f"{device['ports']} is too few", f"there are {len(device['lu'])} disks, "
+             "one for each [[device.lu]]")
+    vectors = device.get("msi_vectors", 0)
+    if vectors & (vectors - 1):
+        fail(f"{prefix}.msi_vectors", f"{vectors} is not allowed", "must be 0, 1, 2, 4, 8, 16 or 32")
     for number, lu in enumerate(device["lu"]):
         if lu["drive"] and not os.path.isfile(lu["drive"]):
             fail(f"{prefix}.lu.{number}.drive", f"{lu['drive']}: no such file",
@@ -70,6 +76,35 @@ def _driver(cell, fail):
 
 
 def _workload(workload, devices, fail):
+    disks = [(f"device.{index}.lu.{number}", lu) for index, device in enumerate(devices)
+             for number, lu in enumerate(device["lu"])][:workload["disks"]]
+    if len(disks) < workload["disks"]:
+        fail("workload.disks", f"{workload['disks']} is too many", f"there are {len(disks)} disks")
+    if len(disks) > 1 and (workload["target"] == "file" or "filename" in workload):
+        fail("workload.disks", f"{workload['disks']} is not allowed",
+             'needs target = "disk" and no filename')
+    if workload["tool"] == "dd":
+        _dd(workload, fail)
+    else:
+        _fio(workload, fail)
+    for name, lu in disks:
+        _size(workload, name, lu, fail)
+
+
+def _dd(workload, fail):
+    if workload["target"] == "file":
+        fail("workload.target", '"file" is not allowed', 'must be "disk" with tool = "dd"')
+    block, size = (fio_options.size_bytes(workload.get(key)) for key in ("bs", "size"))
+    if not block:
+        fail("workload.bs", "is missing or not a plain size", 'tool = "dd" needs it, for example "1m"')
+    if not size or size % block:
+        fail("workload.size", "is missing or not a multiple of bs", 'tool = "dd" needs it, for example "64m"')
+    other = [key for key in workload if key not in (*knobs.table("workload"), "bs", "size")]
+    if other:
+        fail(f"workload.{other[0]}", 'is not for tool = "dd"', "which takes bs and size of fio's options")
+
+
+def _fio(workload, fail):
     if "rw" not in workload:
         fail("workload.rw", "is missing", 'give it, for example, "randread"')
     jobs = workload.get("numjobs", 1)
@@ -78,13 +113,11 @@ def _workload(workload, devices, fail):
              f"must be a whole number, 1 to {MAX_JOBS}")
     if workload.get("time_based") and "runtime" not in workload:
         fail("workload.runtime", "is missing", "time_based needs it")
-    _size(workload, devices, fail)
 
 
-def _size(workload, devices, fail):
+def _size(workload, name, disk, fail):
     """A file needs a size, and it must fit the disk."""
     size = fio_options.size_bytes(workload.get("size"))
-    disk = devices[0]["lu"][0]
     if workload["target"] == "file" and size is None:
         fail("workload.size", "is missing or not a plain size",
              'a target that is a file needs it, for example "32m"')
@@ -94,4 +127,4 @@ def _size(workload, devices, fail):
     room = disk["size_mib"] * MIB * (9 if workload["target"] == "file" else 10) // 10
     if size > room:
         fail("workload.size", f"{workload['size']} does not fit the disk",
-             f"device.0.lu.0.size_mib is {disk['size_mib']}")
+             f"{name}.size_mib is {disk['size_mib']}")

@@ -50,6 +50,10 @@ def default(key):
     return f"`{shown(key.default)}`"
 
 
+def meaning(key):
+    return key.doc + (f' Only `type = "{key.only}"`.' if key.only else "")
+
+
 def rows(heads, lines):
     """A table in Markdown."""
     return "\n".join(["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads),
@@ -59,7 +63,7 @@ def rows(heads, lines):
 def keys_table(section):
     """The keys of one section of an experiment file."""
     return rows(("key", "unit", "allowed", "default", "meaning"),
-                [(f"`{key.name}`", key.unit or "-", allowed(key), default(key), key.doc)
+                [(f"`{key.name}`", key.unit or "-", allowed(key), default(key), meaning(key))
                  for key in knobs.SECTIONS[section][0]])
 
 
@@ -72,8 +76,8 @@ def metrics_table():
 
 def knobs_page():
     device = [(f"`{key.name}`", f"`{key.name.replace('_', '-')}`", key.unit or "-", allowed(key),
-               default(key), key.doc) for key in knobs.CONTROLLER
-              + tuple(key for key in knobs.DEVICE if key.name == "irq_mode")]
+               default(key), meaning(key)) for key in knobs.CONTROLLER
+              + tuple(key for key in knobs.DEVICE if key.name not in ("id", "type"))]
     driver = [(f"`{key.name}`", key.unit or "-", allowed(key), default(key),
                "debugfs" if key.name in knobs.DRIVER_LIVE else "load", key.doc)
               for key in knobs.DRIVER if key.name != "module"]

@@ -10,7 +10,7 @@ import errno
 import json
 import re
 
-from . import metrics
+from . import fio_options, metrics
 from .matrix import word
 
 # Gravest first.  Those of a VM that ended early come from vm.STATUSES.
@@ -79,6 +79,8 @@ def evaluate(cell, answers):
             _check_write(answer, verdict)
         elif kind == "exec" and answer["name"].startswith("fio"):
             runs.append(_fio_run(answer, entry, verdict))
+        elif kind == "exec" and answer["name"].startswith("dd"):
+            runs.append(_dd_run(answer, cell, verdict))
         elif kind == "exec" and (answer["rc"] or answer["timed_out"]):
             verdict.add("failed", f"{answer['name']}: exit status {answer['rc']}")
         elif kind == "read":
@@ -134,6 +136,22 @@ def _fio_run(answer, entry, verdict):
     elif not found["ios"]:
         verdict.add("failed", f"{name}: no I/O was done")
     return found
+
+
+def _dd_run(answer, cell, verdict):
+    """Metrics of one run of dd on each disk, or {} when not all got to the end."""
+    name, workload = answer["name"], cell.config["workload"]
+    found = metrics.from_dd(answer["err"])
+    wanted = fio_options.size_bytes(workload["size"]) * workload["disks"]
+    if answer["timed_out"]:
+        verdict.add("timeout", f"{name}: did not end in time")
+    elif answer["rc"] or found.get("bytes") != wanted:
+        said = [line for line in answer["err"].splitlines() if metrics.DD_ERROR.search(line)]
+        verdict.add("errors", f"{name}: " + (said[0] if said else
+                                             f"{found.get('bytes', 0)} bytes were read, not {wanted}"))
+    else:
+        return found
+    return {}
 
 
 def _read(answer, cell, entry, driver, verdict):

@@ -23,7 +23,9 @@ class BadValue(Exception):
 
 @dataclass(frozen=True)
 class Key:
-    """One key.  KIND is one of the names in CHECKS below."""
+    """One key.  KIND is one of the names in CHECKS below; ONLY, a type of device, of a key that
+    the other types do not have.
+    """
 
     name: str
     kind: str
@@ -33,6 +35,7 @@ class Key:
     low: float = 0
     high: float = 2 ** 63 - 1
     choices: tuple = ()
+    only: str = ""
 
     def check(self, value):
         """The value in its canonical form; BadValue when it does not fit."""

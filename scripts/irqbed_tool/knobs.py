@@ -31,6 +31,8 @@ MACHINE = (
     Key("quantum_ns", "int", "Slice of virtual time that the vCPUs take in turn; 0: the default.",
         0, "ns", 0, 1_000_000),
     Key("seed", "int", "Seed of QEMU's and, by default, the devices' generators.", 1),
+    Key("iommu", "enum", "intel: with interrupt remapping, without which x86 kernels give a device one "
+        "MSI message only; the data path stays as it is.", "none", choices=("none", "intel")),
     Key("kernel_args", "str", "Further words for the guest kernel's command line.", ""),
 )
 
@@ -74,13 +76,18 @@ CONTROLLER = (
     Key("seed", "int", "Seed of this controller's generators.", None),
 )
 
-DEVICE_TYPES = ("ufs",)
+DEVICE_TYPES = ("ufs", "ahci")
 DEVICE = (
     Key("id", "str", "Name in results and traces; letters and digits."),
     Key("type", "enum", "Kind of controller.", choices=DEVICE_TYPES),
     Key("irq_mode", "enum", "How the device interrupts.", "msi", choices=("msi", "intx")),
+    Key("ports", "int", "Ports; the disks are on the first ones.", 6, low=1, high=32, only="ahci"),
+    Key("msi_vectors", "int", "Messages offered, a power of two; 0: enough for a vector per port.", 0,
+        low=0, high=32, only="ahci"),
+    Key("ccc", "bool", "Offers command completion coalescing.", True, only="ahci"),
 )
 
+# A disk of a controller.
 LU = (
     Key("size_mib", "int", "Size of the private, empty image made for each run.", 64, "MiB", 1,
         1 << 20),
@@ -116,13 +123,15 @@ BLOCK = (
 DRIVER_LIVE = ("policy", "time_limit_ns", "max_completions")
 
 WORKLOAD = (
-    Key("tool", "enum", "Program that makes the load.", "fio", choices=("fio",)),
+    Key("tool", "enum", "Program that makes the load.", "fio", choices=("fio", "dd")),
+    Key("disks", "int", "The load goes to the first n disks at once, with jobs of its own on each.",
+        1, low=1, high=1024),
     Key("target", "enum", "disk: the first disk itself; file: a file on an ext2 file system "
         "made on it.", "disk", choices=("disk", "file")),
     Key("repeats", "int", "Runs per cell; metrics are their mean.", 1, low=1, high=100),
     Key("warmup", "number", "Load before the first cell of a boot, discarded.", 1, "s of guest time",
         0, 3600),
-    Key("limit", "number", "Guest time after which one fio run is ended; 0: four times its "
+    Key("limit", "number", "Guest time after which one run is ended; 0: four times its "
         "runtime and a minute.", 0, "s of guest time", 0, 1_000_000),
     Key("full", "bool", "Use the values of [full]: the experiment at its published size.", False),
 )

@@ -114,8 +114,8 @@ class Loader:
                 self.fail(section, "is not a table" if kind is dict else "is not a list of tables",
                           f"write [{section}]" if kind is dict else "write [[device]]")
 
-    def section(self, section, table, prefix, skip=()):
-        """The checked keys of one table, defaults filled in."""
+    def section(self, section, table, prefix, skip=(), device=""):
+        """The checked keys of one table, defaults filled in; those of other types than DEVICE are not allowed."""
         keys = knobs.table(section)
         if not isinstance(table, dict):
             self.fail(prefix, f"{shown(table)} is not a table",
@@ -128,9 +128,12 @@ class Loader:
                 self.fail(f"{prefix}.{name}", "unknown key",
                           f"{knobs.SECTIONS[section][1]} has {', '.join(keys)}"
                           f"{did_you_mean(name, keys)}")
+            if keys[name].only not in ("", device):
+                self.fail(f"{prefix}.{name}", f'is a key of type = "{keys[name].only}"',
+                          f"the type of this device is {shown(device)}")
             out[name] = self.value(keys[name], value, f"{prefix}.{name}")
         for name, key in keys.items():
-            if name not in out:
+            if name not in out and key.only in ("", device):
                 if key.default is REQUIRED:
                     self.fail(f"{prefix}.{name}", "is missing", f"give it {key.expected()}")
                 out[name] = copy.copy(key.default)
@@ -174,13 +177,14 @@ class Loader:
         out = []
         for index, table in enumerate(tables):
             prefix = f"device.{index}"
-            device = self.section("device", table, prefix, skip=("lu",))
+            kind = table.get("type", "") if isinstance(table, dict) else ""
+            device = self.section("device", table, prefix, skip=("lu",), device=kind)
             if device["seed"] is None:
                 device["seed"] = seed
             lus = table.get("lu", [{}])
             if not isinstance(lus, list) or not lus:
                 self.fail(f"{prefix}.lu", "is not a list of tables", "write [[device.lu]]")
-            device["lu"] = [self.section("lu", lu, f"{prefix}.lu.{number}")
+            device["lu"] = [self.section("lu", lu, f"{prefix}.lu.{number}", device=kind)
                             for number, lu in enumerate(lus)]
             out.append(device)
         if not out:

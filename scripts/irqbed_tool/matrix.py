@@ -13,6 +13,8 @@ from .loader import split_key
 from .metrics import METRICS
 
 MAX_CELLS = 10_000
+# Figures, and figures as shares of the first column's.
+PUBLISHED_TABLES = ("rows", "ratios")
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def make_axes(loader, matrix, config):
         keys = _axis_key(loader, name, config)
         if not isinstance(values, list) or not values:
             loader.fail(path, f"{shown(values)} is not allowed", "must be a list of values")
-        checked = [_axis_value(loader, keys, value, path) for value in values]
+        checked = [_axis_value(loader, config, keys, value, path) for value in values]
         if len({word(value) for value in checked}) != len(checked):
             loader.fail(path, "has a value twice", "each value makes one cell")
         for axis in out:
@@ -80,8 +82,8 @@ def _axis_key(loader, name, config):
                     "use a key of machine, device.N, driver, block or workload")
     found = [(section, name) for section in ("driver", "block", "machine", "workload")
              if name in knobs.table(section)]
-    found += [("device", index, name) for index in range(len(config["device"]))
-              if name in knobs.table("device")]
+    found += [("device", index, name) for index, device in enumerate(config["device"])
+              if name in device]
     option = fio_options.find(name)
     if not found and option:
         found = [("workload", fio_options.normal(option.name))]
@@ -96,9 +98,17 @@ def _axis_key(loader, name, config):
     return found[0]
 
 
-def _axis_value(loader, keys, value, path):
+def device_type(config, keys):
+    """The type of the device that a key's path leads to; "" for a key of another table."""
+    return config["device"][keys[1]]["type"] if keys[0] == "device" else ""
+
+
+def _axis_value(loader, config, keys, value, path):
     section, last = keys[0], keys[-1]
     known = knobs.table(section)
+    if last in known and known[last].only not in ("", device_type(config, keys)):
+        loader.fail(path, f'is a key of type = "{known[last].only}"',
+                    f"the type of device.{keys[1]} is {shown(device_type(config, keys))}")
     if last in known:
         return loader.value(known[last], value, path)
     if section == "workload":
@@ -192,10 +202,11 @@ def row_labels(table, cells):
 
 
 def make_published(loader, raw, experiment):
-    """[published], and what of it has a cell here: a list of (row, metric, column, figure)."""
+    """[published], and what of it has a cell here: lists of (row, metric, column, figure)."""
     config = experiment.config
-    rows = raw.get("rows", [])
-    published = loader.section("published", raw, "published", skip=("rows",))
+    tables = {name: raw.get(name, []) for name in PUBLISHED_TABLES}
+    figures = {name: [] for name in PUBLISHED_TABLES}
+    published = loader.section("published", raw, "published", skip=PUBLISHED_TABLES)
     known = row_labels(config["table"], experiment.cells)
     columns = column_values(experiment.axes, config["table"])
     strict = not loader.matrix_changed() and not config["workload"]["full"]
@@ -203,25 +214,32 @@ def make_published(loader, raw, experiment):
         if strict and column not in columns:
             loader.fail("published.columns", f"{shown(column)} is not in the matrix",
                         f"use {', '.join(columns)}")
-    if not isinstance(rows, list) or not rows:
-        loader.fail("published.rows", "is missing", 'write rows = [["read/1 avg IOPS", 1.0], ...]')
-    figures = []
-    for number, row in enumerate(rows):
-        where = f"published.rows.{number}"
-        if (not isinstance(row, list) or len(row) != 1 + len(published["columns"])
-                or not isinstance(row[0], str) or not all(map(is_number, row[1:]))):
-            loader.fail(where, f"{shown(row)} is not allowed",
-                        f"must be a row's name and {len(published['columns'])} figures")
-        if row[0] in known:
-            figures += [(*known[row[0]], column, figure)
-                        for column, figure in zip(published["columns"], row[1:])
-                        if column in columns]
-        elif strict:
-            loader.fail(where, f"{shown(row[0])} is no row of the table", "rows are "
-                        f"{', '.join(list(known)[:3])}, ...{did_you_mean(row[0], known)}")
-    published["rows"] = rows
+    for name, rows in tables.items():
+        if not isinstance(rows, list) or not any(tables.values()):
+            loader.fail(f"published.{name}", "is missing" if not rows else "is not a list of rows",
+                        f'write {name} = [["read/1 avg IOPS", 1.0], ...]')
+    for name, rows in tables.items():
+        for number, row in enumerate(rows):
+            where = f"published.{name}.{number}"
+            if (not isinstance(row, list) or len(row) != 1 + len(published["columns"])
+                    or not isinstance(row[0], str) or not all(map(is_figure, row[1:]))):
+                loader.fail(where, f"{shown(row)} is not allowed", f"must be a row's name and "
+                            f'{len(published["columns"])} figures ("-": not published)')
+            if row[0] in known:
+                figures[name] += [(*known[row[0]], column, figure)
+                                  for column, figure in zip(published["columns"], row[1:])
+                                  if column in columns and is_number(figure)]
+            elif strict:
+                loader.fail(where, f"{shown(row[0])} is no row of the table", "rows are "
+                            f"{', '.join(list(known)[:3])}, ...{did_you_mean(row[0], known)}")
+    published.update(tables)
     config["published"] = published
-    experiment.published = figures
+    experiment.published, experiment.published_ratios = figures["rows"], figures["ratios"]
+
+
+def is_figure(value):
+    """A figure of [published]: a number, or "-" where none was published."""
+    return is_number(value) or value == "-"
 
 
 def check_ratios(loader, experiment):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From fio's output to the metrics of a cell.
+"""From the output of fio and dd to the metrics of a cell.
 
 fio mixes error text into its JSON exactly when I/O errors occur; recover()
 takes the object out of such output and keeps the stray lines beside it.
@@ -65,6 +65,11 @@ _JSON_LINE = re.compile(
 _STRAY = re.compile(r"(fio: |verify: |note: |warning: )")
 # A stray line that speaks of errors, as against fio's notes.
 ERROR_TEXT = re.compile(r"^fio: |^verify: |\berr(or|=)", re.IGNORECASE)
+
+
+# What dd says at its end, and what it says when it fails.
+DD_END = re.compile(r"^(\d+) bytes .*copied, ([\d.]+) seconds", re.MULTILINE)
+DD_ERROR = re.compile(r"^dd: ")
 
 
 @dataclass
@@ -150,6 +155,15 @@ def from_fio(data):
             out[metric] = sum(block[key] for block in blocks)
     out.update(_latencies(blocks))
     return out
+
+
+def from_dd(text):
+    """{metric: number}, and "bytes", of several dd's at once, from their standard error."""
+    runs = [(int(done), float(seconds)) for done, seconds in DD_END.findall(text)]
+    if not runs or not max(seconds for _, seconds in runs):
+        return {}
+    done, longest_s = sum(count for count, _ in runs), max(seconds for _, seconds in runs)
+    return {"bytes": done, "runtime_ms": longest_s * 1000, "bw_bytes_per_s": done / longest_s}
 
 
 def _latencies(blocks):

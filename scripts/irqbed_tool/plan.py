@@ -19,6 +19,7 @@ MODULE = "/lib/irqbed/irqbed.ko"
 MOUNT = "/mnt"
 FILE = f"{MOUNT}/file"
 DEBUGFS = "/sys/kernel/debug/irqbed"
+STOCK_DRIVERS = {"ufs": "ufshcd-pci", "ahci": "ahci"}
 DISK_WAIT_S = 60
 SETUP_LIMIT_MS = 300_000
 # Load without a runtime is ended after this much guest time.
@@ -80,18 +81,24 @@ def make_machine(config):
     args = (f"irqaffinity={config['irq_cpu']}", *config["kernel_args"].split())
     return vm.Machine(cpus=config["cpus"], memory_mib=config["memory"], kernel=config["kernel"],
                       clock=config["clock"], ns_per_insn=config["ns_per_insn"],
-                      quantum_ns=config["quantum_ns"], seed=config["seed"], kernel_args=args)
+                      quantum_ns=config["quantum_ns"], seed=config["seed"], kernel_args=args,
+                      iommu=config["iommu"])
 
 
 # --- what the guest does ----------------------------------------------------
 
 def disk(config):
-    """The guest's name of the first disk."""
-    return "/dev/irqbed0l0" if config["driver"]["module"] == "irqbed" else "/dev/sda"
+    """The first disk's device node in the guest."""
+    return f"/dev/{disk_names(config)[0]}"
+
+
+def load_disks(config):
+    """Device nodes of the disks that the load goes to."""
+    return [f"/dev/{name}" for name in disk_names(config)[:config["workload"]["disks"]]]
 
 
 def disk_names(config):
-    """The guest's names of all disks: one for each logical unit."""
+    """The guest's names of all disks, in the order of [[device.lu]]."""
     lus = [len(device["lu"]) for device in config["device"]]
     if config["driver"]["module"] == "irqbed":
         return [f"irqbed{number}l{lun}" for number, count in enumerate(lus) for lun in range(count)]
@@ -105,16 +112,18 @@ def debugfs_dirs(config):
 
 
 def load_driver_script(config):
-    """Shell text that loads the driver and waits until the disk is there."""
+    """Shell text that loads the driver and waits until the disks are there."""
     driver = config["driver"]
     if driver["module"] == "stock":
-        load = "modprobe sd_mod && modprobe ufshcd-pci"
+        names = dict.fromkeys(STOCK_DRIVERS[device["type"]] for device in config["device"])
+        load = " && ".join(f"modprobe {name}" for name in ("sd_mod", *names))
     else:
         words = [f"{key}={val}" for key, val in driver.items() if key != "module"]
         load = f"insmod {MODULE} " + " ".join(words)
-    node = disk(config)
-    return (f"{load} || exit 1; n=0; while [ ! -b {node} ]; do n=$((n+1)); "
-            f"[ $n -gt {DISK_WAIT_S * 10} ] && {{ echo no disk {node} >&2; exit 1; }}; "
+    nodes = [f"/dev/{name}" for name in disk_names(config)]
+    missing = " || ".join(f"[ ! -b {node} ]" for node in nodes)
+    return (f"{load} || exit 1; n=0; while {missing}; do n=$((n+1)); "
+            f"[ $n -gt {DISK_WAIT_S * 10} ] && {{ echo no disk {' '.join(nodes)} >&2; exit 1; }}; "
             "sleep 0.1; done")
 
 
@@ -125,20 +134,44 @@ def make_fs_script(config):
             f"mount -t ext4 -o noatime {node} {MOUNT}")
 
 
-def fio_argv(workload, node, changed=None):
-    """The fio command line of a workload; CHANGED options override its own."""
+def fio_argv(workload, nodes, changed=None):
+    """The fio command line of a workload on NODES; CHANGED options override its own."""
     options = {key: val for key, val in workload.items() if key not in knobs.table("workload")}
-    options.setdefault("filename", FILE if workload["target"] == "file" else node)
+    jobs = []
+    if len(nodes) > 1:
+        jobs = [word for node in nodes for word in (f"--name={node[5:]}", f"--filename={node}")]
+    else:
+        options.setdefault("filename", FILE if workload["target"] == "file" else nodes[0])
     if str(options.get("rw")).split(":")[0] in (
             "rw", "readwrite", "randrw", "trimwrite"):
         options.setdefault("unified_rw_reporting", "both")
     options.update(changed or {})
-    return ["fio", "--name=irqbed", *(fio_options.argument(k, v) for k, v in options.items()),
-            "--group_reporting=1", "--output-format=json", "--eta=never"]
+    return ["fio", *([] if jobs else ["--name=irqbed"]),
+            *(fio_options.argument(k, v) for k, v in options.items()),
+            "--group_reporting=1", "--output-format=json", "--eta=never", *jobs]
+
+
+def dd_script(workload, nodes, limit_s=0):
+    """Shell text that reads all NODES at once, each by a dd of its own; ended after LIMIT_S seconds if given."""
+    block = fio_options.size_bytes(workload["bs"])
+    count = fio_options.size_bytes(workload["size"]) // block
+    limit = f"timeout {limit_s:g} " if limit_s else ""
+    started = " ".join(f"{limit}dd if={node} of=/dev/null bs={block} count={count} & all=\"$all $!\";"
+                       for node in nodes)
+    return (f"echo 3 >/proc/sys/vm/drop_caches; {started} rc=0; "
+            "for pid in $all; do wait $pid || rc=$?; done; exit $rc")
+
+
+def load_argv(config, changed=None):
+    """The command line of a cell's load; CHANGED: options of fio that override its own."""
+    workload, nodes = config["workload"], load_disks(config)
+    if workload["tool"] == "dd":
+        return ["/bin/sh", "-c", dd_script(workload, nodes)]
+    return fio_argv(workload, nodes, changed)
 
 
 def limit_ms(workload):
-    """Guest time after which a fio run of this workload is ended."""
+    """Guest time after which one run of this workload is ended."""
     if workload["limit"]:
         return int(workload["limit"] * 1000)
     if "runtime" not in workload:
@@ -160,14 +193,15 @@ def add_boot_steps(job, boot):
 
 def add_warmup(job, boot):
     """Lay the file out, then a load that is thrown away."""
-    first = boot.cells[0].config["workload"]
-    node = disk(boot.config)
-    if first["target"] == "file":
-        job.exec("layout", fio_argv(first, node, {"create_only": True, "numjobs": 1}),
-                 SETUP_LIMIT_MS)
-    if first["warmup"]:
-        changed = {"time_based": True, "runtime": first["warmup"]}
-        job.exec("warmup", fio_argv(first, node, changed), SETUP_LIMIT_MS)
+    first = boot.cells[0].config
+    workload = first["workload"]
+    if workload["target"] == "file":
+        job.exec("layout", load_argv(first, {"create_only": True, "numjobs": 1}), SETUP_LIMIT_MS)
+    if workload["warmup"] and workload["tool"] == "dd":
+        job.shell("warmup", dd_script(workload, load_disks(first), workload["warmup"]), SETUP_LIMIT_MS)
+    elif workload["warmup"]:
+        changed = {"time_based": True, "runtime": workload["warmup"]}
+        job.exec("warmup", load_argv(first, changed), SETUP_LIMIT_MS)
     job.dmesg()
 
 
@@ -190,7 +224,7 @@ def add_cell_steps(job, cell):
     job.stats("before", reset=True)
     workload = config["workload"]
     for number in range(workload["repeats"]):
-        job.exec(f"fio{number}", fio_argv(workload, disk(config)), limit_ms(workload))
+        job.exec(f"{workload['tool']}{number}", load_argv(config), limit_ms(workload))
     job.exec("sync", ["sync"])
     for name, path in dirs.items():
         job.read(f"driver.{name}", f"{path}/stats")

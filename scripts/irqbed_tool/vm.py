@@ -60,6 +60,7 @@ class Machine:
     quantum_ns: int = 0         # 0: the default of the clock
     seed: int = 1
     kernel_args: tuple = ()
+    iommu: str = "none"         # or "intel": with interrupt remapping
 
 
 @dataclasses.dataclass
@@ -124,7 +125,16 @@ def clock_args(machine):
 def kernel_cmdline(machine, mode):
     words = ["console=ttyS0", "nokaslr", "mitigations=off", "idle=halt", "panic=-1",
              "tsc=reliable", "random.trust_cpu=on", "net.ifnames=0", f"irqbed.mode={mode}"]
+    if machine.iommu == "intel":
+        words += ["intel_iommu=on", "iommu=pt"]
     return " ".join([*words, *machine.kernel_args])
+
+
+def iommu_args(machine):
+    """Devices behind it must come later on the command line."""
+    if machine.iommu == "none":
+        return []
+    return ["-machine", "kernel-irqchip=split", "-device", "intel-iommu,intremap=on"]
 
 
 # How a controller's disks are called on the command line: what its type ends
@@ -182,7 +192,7 @@ class Vm:
         argv = [
             str(paths.qemu()), "-L", str(paths.firmware()), "-nodefaults", "-no-user-config",
             "-display", "none", "-no-reboot",
-            "-machine", "q35,sata=off,smbus=off,vmport=off",
+            "-machine", "q35,sata=off,smbus=off,vmport=off", *iommu_args(m),
             "-cpu", cpu_model(m),
             "-smp", str(m.cpus), "-m", f"{m.memory_mib}M", *clock_args(m),
             "-kernel", str(paths.vmlinuz(m.kernel)), "-initrd", str(self.initramfs()),

@@ -59,23 +59,27 @@ class Driver(unittest.TestCase):
 
 
 class Device(unittest.TestCase):
-    # A text, an answer, and a tool of tests that works on a host's file.
-    NOT_KNOBS = ("serial", "stats", "hold_until")
+    # A text, an answer, a tool of tests that works on a host's file, and one for QEMU's own test.
+    NOT_KNOBS = ("serial", "stats", "hold_until", "ich9")
 
     def test_properties_agree(self):
         """Every knob of a controller is a QOM property, and the other way round."""
         needs_vm(driver=False)
-        out = subprocess.run([paths.qemu(), "-device", "irqbed-ufs,help"], capture_output=True,
-                             text=True).stdout
-        if "irqbed-ufs options" not in out:
-            self.skipTest("QEMU has no irqbed-ufs: run scripts/irqbed setup")
-        properties = {name.replace("-", "_") for name in re.findall(r"^ +([\w-]+)=", out, re.MULTILINE)}
-        ours = {key.name for key in knobs.CONTROLLER} | {"irq_mode"}
-        self.assertEqual(ours - properties, set())
-        of_qemu = subprocess.run([paths.qemu(), "-device", "irqbed-ctl,help"], capture_output=True,
-                                 text=True).stdout
-        common = {name.replace("-", "_") for name in re.findall(r"^ +([\w-]+)=", of_qemu, re.MULTILINE)}
-        self.assertEqual(properties - common - ours - set(self.NOT_KNOBS), set())
+        common = self.properties("irqbed-ctl")
+        for kind in knobs.DEVICE_TYPES:
+            with self.subTest(kind):
+                properties = self.properties(f"irqbed-{kind}")
+                ours = {key.name for key in knobs.DEVICE + knobs.CONTROLLER
+                        if key.only in ("", kind)} - {"id", "type"}
+                self.assertEqual(ours - properties, set())
+                self.assertEqual(properties - common - ours - set(self.NOT_KNOBS), set())
+
+    def properties(self, device):
+        """Names of a device's QOM properties."""
+        out = subprocess.run([paths.qemu(), "-device", f"{device},help"], capture_output=True, text=True).stdout
+        if f"{device} options" not in out:
+            self.skipTest(f"QEMU has no {device}: run scripts/irqbed setup")
+        return {name.replace("-", "_") for name in re.findall(r"^ +([\w-]+)=", out, re.MULTILINE)}
 
 
 class Fio(unittest.TestCase):

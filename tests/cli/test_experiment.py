@@ -4,8 +4,27 @@
 import tomllib
 import unittest
 
-from irqbed_tool import experiment, fio_options, plan
+from irqbed_tool import experiment, fio_options, plan, vm
 from support import TINY, irqbed, tiny
+
+TWO_AHCI = """
+[experiment]
+name = "two"
+title = "for tests"
+[[device]]
+id = "ahci0"
+type = "ahci"
+ports = 2
+[[device.lu]]
+[[device.lu]]
+[workload]
+tool = "dd"
+disks = 2
+bs = "1m"
+size = "4m"
+[matrix]
+policy = ["hardirq", "bounded"]
+"""
 
 
 class Loading(unittest.TestCase):
@@ -127,7 +146,7 @@ class Planning(unittest.TestCase):
 
     def test_fio_command(self):
         workload = tiny(sets=["workload.direct=true", "workload.iodepth=4"]).cells[1].config["workload"]
-        argv = plan.fio_argv(workload, "/dev/irqbed0l0")
+        argv = plan.fio_argv(workload, ["/dev/irqbed0l0"])
         for word in ("--rw=randread", "--bs=4k", "--numjobs=2", "--direct=1", "--iodepth=4",
                      "--filename=/dev/irqbed0l0", "--group_reporting=1", "--output-format=json"):
             self.assertIn(word, argv)
@@ -139,6 +158,51 @@ class Planning(unittest.TestCase):
         self.assertIn("modprobe ufshcd-pci", text)
         self.assertIn("/dev/sda", text)
         self.assertNotIn("debug", text)
+
+    def test_jobs_of_their_own_on_each_disk(self):
+        exp = tiny(TINY.replace("[workload]", "[[device.lu]]\n[[device.lu]]\n[workload]\ndisks = 2"))
+        argv = plan.load_argv(exp.cells[0].config)
+        self.assertEqual(argv[-4:], ["--name=irqbed0l0", "--filename=/dev/irqbed0l0",
+                                     "--name=irqbed0l1", "--filename=/dev/irqbed0l1"])
+        self.assertEqual(sum(word.startswith("--filename") for word in argv), 2)
+        self.assertLess(argv.index("--rw=randread"), argv.index("--name=irqbed0l0"), "options are for all jobs")
+        self.assertEqual(len(plan.make_boots(exp.cells)), 1)
+
+    def test_dd(self):
+        exp = tiny(TWO_AHCI)
+        steps = plan.make_job(plan.make_boots(exp.cells)[0]).steps
+        script = next(step for step in steps if step[:2] == ("exec", "dd0"))[-1]
+        for disk in ("irqbed0l0", "irqbed0l1"):
+            self.assertIn(f"dd if=/dev/{disk} of=/dev/null bs=1048576 count=4 &", script)
+        self.assertIn("drop_caches", script)
+        warmup = next(step for step in steps if step[:2] == ("exec", "warmup"))[-1]
+        self.assertIn("timeout 1 dd if=/dev/irqbed0l0", warmup)
+
+    def test_ahci(self):
+        exp = tiny(TWO_AHCI)
+        boot = plan.make_boots(exp.cells)[0]
+        argv = " ".join(vm.device_args(boot.devices("RUN")))
+        self.assertIn("-device irqbed-ahci,id=ahci0,addr=0x4,", argv)
+        self.assertIn(",ports=2,", argv)
+        self.assertIn(",ccc=on", argv)
+        for port in (0, 1):
+            self.assertIn(f"-device irqbed-ahci-drive,bus=ahci0.0,port={port},drive=ahci0lu{port}", argv)
+        self.assertNotIn("ports", tiny().config["device"][0])
+        ports = [cell.config["device"][0]["ports"] for cell in tiny(TWO_AHCI, ["matrix.ports=[2, 6]"]).cells]
+        self.assertEqual(ports, [2, 2, 6, 6] if ports[0] == ports[1] else [2, 6, 2, 6])
+
+    def test_stock_driver_of_each_type(self):
+        text = TWO_AHCI.replace('policy = ["hardirq", "bounded"]', "irq_cpu = [0, 1]")
+        exp = tiny(text, ["driver.module=stock"])
+        job = plan.make_job(plan.make_boots(exp.cells)[0]).text()
+        self.assertIn("modprobe sd_mod && modprobe ahci || exit 1", job)
+        self.assertIn("[ ! -b /dev/sda ] || [ ! -b /dev/sdb ]", job)
+
+    def test_iommu(self):
+        boot = plan.make_boots(tiny(sets=["machine.iommu=intel"]).cells)[0]
+        argv = vm.Vm(boot.machine, [], plan.make_job(boot), workdir="RUN").argv()
+        self.assertLess(argv.index("intel-iommu,intremap=on"), argv.index("irqbed-ctl,addr=0x3,job=RUN/job,out=irqbed-out"))
+        self.assertIn("intel_iommu=on iommu=pt", " ".join(argv))
 
     def test_qemu_gets_every_knob(self):
         exp = tiny(sets=["device.0.units=20", "device.0.irq_latency_ns=5000"])

@@ -5,7 +5,7 @@ import json
 import unittest
 
 from irqbed_tool import evaluate, metrics
-from support import DATA, tiny
+from support import DATA, TINY, tiny
 
 
 def data(name):
@@ -92,6 +92,37 @@ class Noise(unittest.TestCase):
         entry = judged(exec_answer("", rc=127, err="irqbed-agent: fio: No such file or directory\n"))
         self.assertEqual(entry["status"], "failed")
         self.assertIn("No such file", entry["reasons"][0])
+
+
+class Dd(unittest.TestCase):
+    """Two busybox dd's at once: the transfer ends with the slower one."""
+
+    CELL = tiny(TINY.replace('rw = "randread"\nbs = "4k"', 'tool = "dd"\ndisks = 2\nbs = "1m"\nsize = "4m"')
+                .replace("numjobs = [1, 2]", "").replace("[workload]", "[[device.lu]]\n[[device.lu]]\n[workload]")
+                ).cells[0]
+    ONE = "4+0 records in\n4+0 records out\n4194304 bytes (4.0MB) copied, {} seconds, 8.0MB/s\n"
+
+    def judged(self, err, **more):
+        answer = {**exec_answer("", err=err, **more), "name": "dd0"}
+        return evaluate.evaluate(self.CELL, [answer, {"type": "end", "cell": "c"}])
+
+    def test_metrics(self):
+        entry = self.judged(self.ONE.format("0.500000") + self.ONE.format("0.400000"))
+        self.assertEqual(entry["status"], "pass", entry.get("reasons"))
+        self.assertEqual(entry["metrics"], {"runtime_ms": 500, "bw_bytes_per_s": 16777216})
+
+    def test_what_is_no_pass(self):
+        both = self.ONE.format("0.5") * 2
+        for status, err, more in (
+                ("errors", self.ONE.format("0.5"), {}),
+                ("errors", "", {}),
+                ("errors", both.replace("4194304", "4190208", 1), {}),
+                ("errors", "dd: /dev/irqbed0l0: Input/output error\n" + both, {"rc": 1}),
+                ("timeout", both, {"rc": -1, "timed_out": True})):
+            with self.subTest(err=err, **more):
+                entry = self.judged(err, **more)
+                self.assertEqual((entry["status"], entry["metrics"]), (status, {}), entry["reasons"])
+        self.assertIn("Input/output", self.judged("dd: /dev/x: Input/output error\n", rc=1)["reasons"][0])
 
 
 class Verdict(unittest.TestCase):
