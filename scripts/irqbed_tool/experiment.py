@@ -27,6 +27,7 @@ class Experiment:
     axes: list = field(default_factory=list)
     cells: list = field(default_factory=list)
     published: list = field(default_factory=list)   # of (row, metric, column, figure)
+    published_ratios: list = field(default_factory=list)    # the same, to the first column
 
     @property
     def name(self):

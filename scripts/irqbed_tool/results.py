@@ -90,6 +90,9 @@ def build(experiment, cells, boots, checks, status):
     published = [{"row": row, "metric": metric, "column": column, "source": source,
                   "value": tidy(figure / scale[metric])}
                  for row, metric, column, figure in experiment.published]
+    published += [{"row": row, "metric": metric, "column": column, "source": source,
+                   "value": tidy(figure), "is_ratio": True}
+                  for row, metric, column, figure in experiment.published_ratios]
     return {"schema": SCHEMA, "tool_version": VERSION, "experiment": experiment.name,
             "title": config["experiment"]["title"], "status": status,
             "clock": config["machine"]["clock"], "seed": config["machine"]["seed"],

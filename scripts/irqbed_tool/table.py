@@ -18,12 +18,16 @@ BW_TOLERANCE = 0.02
 
 @dataclass
 class Table:
-    """figures[source][(row, metric, column)]; source is "measured" or "published"."""
+    """figures[source][(row, metric, column)]; source is "measured" or "published".
+
+    ratios[(row, metric, column)]: what was published as a share of the first column only.
+    """
 
     rows: list                                  # of (row name, metric)
     columns: list
     titles: list                                # of the columns
     figures: dict = field(default_factory=dict)
+    ratios: dict = field(default_factory=dict)
     status: dict = field(default_factory=dict)  # (row name, column): what is not "pass"
     block_bytes: object = None
 
@@ -44,7 +48,8 @@ def make(data):
         for metric, value in cell["metrics"].items():
             table.figures["measured"][row, metric, column] = value
     for item in data["published"]:
-        table.figures["published"][item["row"], item["metric"], item["column"]] = item["value"]
+        where = table.ratios if item.get("is_ratio") else table.figures["published"]
+        where[item["row"], item["metric"], item["column"]] = item["value"]
     table.block_bytes = _block_bytes(data)
     return table
 
@@ -110,6 +115,8 @@ def _shown(table, source, row, metric, column):
 
 def ratio_to_first(table, source, row, metric, column):
     """A figure as a share of the first column's, or None."""
+    if source == "published" and (row, metric, column) in table.ratios:
+        return table.ratios[row, metric, column]
     first = table.figures[source].get((row, metric, table.columns[0]))
     value = table.figures[source].get((row, metric, column))
     return value / first if first and value is not None else None
@@ -122,17 +129,18 @@ def _ratio_shown(table, source, row, metric, column):
 
 
 def has_published(table):
-    return bool(table.figures["published"])
+    return bool(table.figures["published"] or table.ratios)
 
 
 def blocks(table):
     """The groups of columns: (heading, sub-headings, function of (row, metric) -> texts)."""
     columns, titles = table.columns, table.titles
-    sources = ["measured"] + (["published"] if has_published(table) else [])
+    sources = ["measured"] + (["published"] if table.figures["published"] else [])
     groups = []
     for source in sources:
         groups.append((source, titles, lambda row, metric, source=source: [
             _shown(table, source, row, metric, column) for column in columns]))
+    sources = ["measured"] + (["published"] if has_published(table) else [])
     if len(columns) > 1:
         for source in sources:
             groups.append((f"{source} ratio" if len(sources) > 1 else "ratio", titles[1:],

@@ -3,8 +3,8 @@
 
 import unittest
 
-from irqbed_tool import table
-from support import cell_of, made_results, published_as_measured, tiny
+from irqbed_tool import results, table
+from support import TINY, cell_of, made_results, published_as_measured, tiny
 
 
 class Layout(unittest.TestCase):
@@ -59,6 +59,29 @@ class Layout(unittest.TestCase):
         exp = tiny(sets=["matrix.iodepth=[1, 2, 3, 4, 5, 6, 7, 8, 9]", "table.columns=iodepth"])
         for line in table.text(made_results(exp, iops_avg=123456.0)).splitlines():
             self.assertLess(len(line), 160, line)
+
+
+class PublishedRatios(unittest.TestCase):
+    """Sources that say "x / 8" have a ratio and no figures."""
+
+    RATIOS = ('[published]\nsource = "x"\ncolumns = ["hardirq", "bounded"]\n'
+              'ratios = [["1 avg IOPS", "-", 0.125]]\n')
+
+    def test_stand_among_the_ratios_alone(self):
+        data = made_results(tiny(TINY + self.RATIOS))
+        self.assertEqual(data["published"], [{"row": "1", "metric": "iops_avg", "column": "bounded",
+                                              "value": 0.125, "source": "x", "is_ratio": True}])
+        results.validate(data)
+        lines = [line for line in table.text(data).splitlines() if line.startswith("1 avg IOPS")]
+        parts = [part.split() for part in lines[0].split("|")[1:]]
+        self.assertEqual(parts, [["1000.00", "1000.00"], ["1.000"], ["0.125"]])
+        self.assertIn("published: x", table.text(data))
+
+    def test_figures_that_were_not_published(self):
+        rows = self.RATIOS.replace("ratios", "rows").replace("0.125", "800")
+        data = made_results(tiny(TINY + rows))
+        line = next(line for line in table.text(data).splitlines() if line.startswith("1 avg IOPS"))
+        self.assertEqual(line.split("|")[2].split(), ["-", "800.00"])
 
 
 class NotPassed(unittest.TestCase):
