@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""irqbed bench: what it says and how its ratios are made; no VM."""
+
+import unittest
+
+from irqbed_tool import bench_clock
+from support import irqbed
+
+# Host seconds for a virtual second, and for a unit of work.
+COSTS = {"parallel": (1.0, 0.5), "icount": (4.0, 1.0), "mttcg": (2.0, 0.25)}
+
+
+class Command(unittest.TestCase):
+    def test_unknown_benchmark_is_one_line_and_status_2(self):
+        done = irqbed("bench", "clocks")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn("bench clocks: no such benchmark; there are clock", done.stderr)
+
+    def test_help_lists_the_benchmarks(self):
+        done = irqbed("bench", "--help")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(bench_clock.SUMMARY, done.stdout)
+
+
+class Clock(unittest.TestCase):
+    def test_keys_and_ratios(self):
+        ratios, info = {}, {}
+        costs = {kind: {job: cost for job in bench_clock.JOBS} for kind, cost in COSTS.items()}
+        for cpus in bench_clock.CPUS:
+            bench_clock.compare(cpus, costs, ratios, info)
+        keys = {f"wall_vs_icount_{cpus}cpu_{job}" for cpus in (1, 4, 8) for job in ("qd1", "qd32", "spin")}
+        self.assertEqual(set(ratios), keys)
+        self.assertEqual(set(ratios.values()), {0.25})
+        self.assertEqual(info["wall_per_io_vs_icount_4cpu_jobs"], 0.5)
+        self.assertEqual(info["wall_per_work_vs_mttcg_8cpu_qd1"], 2.0)
+
+
+if __name__ == "__main__":
+    unittest.main()
