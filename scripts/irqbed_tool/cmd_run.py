@@ -5,12 +5,13 @@ import signal
 import sys
 from pathlib import Path
 
-from . import experiment, results, runner, setup, table
+from . import experiment, plot, results, runner, setup, table
 from .errors import UserError
 
 EPILOG = """exit status: 0 every cell and check passed, 1 one did not, 2 bad input, 130 interrupted
 files: DIR/results.json (the same bytes for the same input, in virtual time),
-  DIR/host.json (what depends on the host), DIR/table.txt (what is printed)
+  DIR/host.json (what depends on the host), DIR/table.txt (what is printed),
+  DIR/plot.svg and DIR/plot.png (the table as bars)
 examples:
   irqbed run ufs-bounded-hardirq
   irqbed run my.toml --set 'matrix.numjobs=[1, 4]' --set device.0.service_read_ns=x1.1
@@ -81,6 +82,7 @@ def run(args):
     data = runner.make_results(work, complete)
     results.save(out, data, work.host())
     results.replace(out / "table.txt", table.text(data))
+    plot.save(out, data)
     sys.stdout.write(results.text(data) if args.json else table.text(data))
     sys.stdout.flush()
     work.progress.say(f"results are in {out}")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One self-contained HTML page of several results: no script, no outside resource."""
 
+import base64
 import html
 
-from . import table
+from . import plot, table
 from .matrix import label
 from .metrics import METRICS
 
@@ -15,6 +16,7 @@ th:first-child, td:first-child { text-align: left; }
 thead th { border-bottom: 2px solid #888; }
 td.first, th.first { border-left: 2px solid #bbb; }
 .bad { color: #b00020; font-weight: bold; }
+img { max-width: 100%; }
 pre, code { font-size: 13px; } pre { background: #f6f6f6; padding: .7em; overflow-x: auto; }
 """
 
@@ -64,6 +66,14 @@ def cells_table(data):
     return html_table(heads, rows)
 
 
+def picture(data):
+    """The plot, within the page; nothing without gnuplot."""
+    svg = plot.draw(data, "svg")
+    if svg is None:
+        return ""
+    return f'<p><img alt="plot of the table" src="data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"></p>\n'
+
+
 def section(name, data):
     """The part of the page for one result."""
     tab = table.make(data)
@@ -72,7 +82,7 @@ def section(name, data):
     return "".join([
         cell("h2", f"{data['experiment']}: {data['title']}"),
         "<p>", cell("code", name), " status ", cell("span", data["status"], good),
-        html.escape(f", clock {data['clock']}, seed {data['seed']}"), "</p>\n", main_table(tab),
+        html.escape(f", clock {data['clock']}, seed {data['seed']}"), "</p>\n", main_table(tab), picture(data),
         "<ul>", *(cell("li", note) for note in table.notes(data, tab)), "</ul>\n",
         "<details><summary>All metrics</summary>\n", cells_table(data), "</details>\n",
         "<details><summary>Configuration</summary>\n", cell("pre", config), "</details>\n"])

@@ -126,10 +126,10 @@ def make_dir(out):
 
 
 def replace(path, content):
-    """Write a file whole or not at all."""
+    """Write a file, of text or bytes, whole or not at all."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_text(content, encoding="utf-8")
+        temporary.write_bytes(content if isinstance(content, bytes) else content.encode())
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

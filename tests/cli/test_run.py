@@ -167,7 +167,7 @@ class Interrupted(TempDirCase):
         self.assertEqual(data["status"], "interrupted")
         self.assertEqual([cell["status"] for cell in data["cells"]],
                          ["pass"] * 2 + ["interrupted"] * 4)
-        self.assertEqual(sorted(os.listdir(out)), ["host.json", "results.json", "table.txt"])
+        self.assertEqual(sorted(os.listdir(out)), ["host.json", "plot.png", "plot.svg", "results.json", "table.txt"])
         self.assertIn("interrupted", text)
 
     def test_ctrl_c_keeps_finished_cells(self):

@@ -32,6 +32,7 @@ TOOLS = (
      ("/usr/lib/*/pkgconfig/glib-2.0.pc", "/usr/lib*/pkgconfig/glib-2.0.pc")),
     ("zlib1g-dev", "QEMU", ("/usr/include/zlib.h",)),
     ("libaio-dev", "fio's libaio engine", ("/usr/include/libaio.h",)),
+    ("gnuplot-nox", "draws the plots", ("gnuplot",)),
     ("libelf1", "the kernel's objtool",
      ("/usr/lib/*/libelf.so.1", "/usr/lib*/libelf.so.1", "/lib/*/libelf.so.1")),
 )
