@@ -6,7 +6,6 @@
  * of the controller are frozen, so no request sees two policies.
  */
 #include <linux/debugfs.h>
-#include <linux/interrupt.h>
 #include <linux/seq_file.h>
 
 #include "irqbed.h"
@@ -17,7 +16,7 @@ static struct dentry *irqbed_debugfs_root;
 static void irqbed_drain(struct irqbed_ctrl *ctrl)
 {
 	irqbed_freeze(ctrl);
-	synchronize_irq(ctrl->irq);
+	irqbed_irq_sync(ctrl);
 }
 
 static const struct irqbed_knob *irqbed_knob_of(const struct file *file)
@@ -90,8 +89,7 @@ static int stats_show(struct seq_file *m, void *unused)
 {
 	struct irqbed_ctrl *ctrl = m->private;
 
-	irqbed_stats_print(&ctrl->queue, m);
-	return 0;
+	return irqbed_stats_print(ctrl, m);
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
 
@@ -109,7 +107,7 @@ static ssize_t reset_stats_write(struct file *file, const char __user *buf,
 
 	mutex_lock(&ctrl->config_mutex);
 	irqbed_drain(ctrl);
-	irqbed_stats_reset(&ctrl->queue);
+	irqbed_stats_reset(ctrl);
 	irqbed_unfreeze(ctrl);
 	mutex_unlock(&ctrl->config_mutex);
 	return size;

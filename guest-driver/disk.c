@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Disks: the tag set that all of a controller's disks share, and one gendisk
- * for each logical unit.
+ * Disks: one gendisk for each logical unit or port, and the tag sets that they
+ * share.
  *
  * All disks are made before the first one is shown to the world and none is
  * added later, because a reset quiesces and later releases all queues of the
@@ -16,34 +16,54 @@ static const struct block_device_operations irqbed_fops = {
 	.owner = THIS_MODULE,
 };
 
-/**
- * irqbed_tags_init() - make the tag set
- * @ctrl: the controller; its number of slots is known
- *
- * No I/O scheduler by default: nothing between the workload and the slots.
- *
- * Return: 0 or -errno.
- */
-int irqbed_tags_init(struct irqbed_ctrl *ctrl)
+/* No I/O scheduler by default: nothing between the workload and the slots. */
+static int irqbed_tags_init(struct irqbed_queue *first)
 {
-	struct blk_mq_tag_set *set = &ctrl->tag_set;
+	struct irqbed_ctrl *ctrl = first->ctrl;
+	struct blk_mq_tag_set *set = &first->tag_set;
+	u32 count = ctrl->ops->queues_per_set;
+	int err;
 
+	if (!count)
+		count = ctrl->nr_queues;
 	set->ops = &irqbed_mq_ops;
-	set->nr_hw_queues = 1;
+	set->nr_hw_queues = count;
 	set->queue_depth = ctrl->depth;
 	set->numa_node = dev_to_node(&ctrl->pdev->dev);
 	set->cmd_size = sizeof(struct irqbed_cmd);
 	set->flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 	/* blk-mq's timer has no finer unit; budgets are never counted in it. */
 	set->timeout = DIV_ROUND_UP(ctrl->config.timeout_ms * HZ, MSEC_PER_SEC);
-	set->driver_data = ctrl;
-	return blk_mq_alloc_tag_set(set);
+	set->driver_data = first;
+	err = blk_mq_alloc_tag_set(set);
+	if (err)
+		return err;
+	for (u32 i = 0; i < count; i++)
+		ctrl->queues[first->index + i]->set = set;
+	return 0;
+}
+
+/**
+ * irqbed_tags_free() - free the tag sets
+ * @ctrl: the controller, without disks
+ */
+void irqbed_tags_free(struct irqbed_ctrl *ctrl)
+{
+	for (u32 i = 0; i < ctrl->nr_queues; i++) {
+		struct irqbed_queue *q = ctrl->queues[i];
+
+		if (q->set == &q->tag_set)
+			blk_mq_free_tag_set(q->set);
+		q->set = NULL;
+	}
 }
 
 /**
  * irqbed_disk_add() - make a disk, which nobody sees yet
  * @ctrl: the controller
- * @what: lun, block_shift, blocks and discard of the disk
+ * @what: queue, lun, block_shift, blocks and discard of the disk
+ *
+ * Makes the tag set, too, when it is the first disk of it.
  *
  * Return: 0 or -errno.
  */
@@ -59,10 +79,17 @@ int irqbed_disk_add(struct irqbed_ctrl *ctrl, const struct irqbed_disk *what)
 		.max_hw_sectors = SZ_1M >> SECTOR_SHIFT,
 		.dma_alignment = 3,
 	};
+	struct irqbed_queue *q = ctrl->queues[what->queue];
 	struct irqbed_disk *disk;
+	int err;
 
 	if (ctrl->nr_disks == ARRAY_SIZE(ctrl->disks))
 		return -ENOSPC;
+	if (!q->set) {
+		err = irqbed_tags_init(q);
+		if (err)
+			return err;
+	}
 	disk = &ctrl->disks[ctrl->nr_disks];
 	*disk = *what;
 	disk->ctrl = ctrl;
@@ -71,7 +98,7 @@ int irqbed_disk_add(struct irqbed_ctrl *ctrl, const struct irqbed_disk *what)
 		lim.max_discard_segments = 1;
 		lim.discard_granularity = lim.logical_block_size;
 	}
-	disk->gd = blk_mq_alloc_disk(&ctrl->tag_set, &lim, disk);
+	disk->gd = blk_mq_alloc_disk(q->set, &lim, disk);
 	if (IS_ERR(disk->gd))
 		return PTR_ERR(disk->gd);
 	disk->gd->fops = &irqbed_fops;

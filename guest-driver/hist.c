@@ -55,6 +55,27 @@ void irqbed_hist_add(struct irqbed_hist *h, u64 val)
 }
 
 /**
+ * irqbed_hist_merge() - count another histogram's values, too
+ * @to: the histogram that gets them
+ * @from: the other one
+ */
+void irqbed_hist_merge(struct irqbed_hist *to, const struct irqbed_hist *from)
+{
+	u32 i;
+
+	if (!from->count)
+		return;
+	if (!to->count || from->min < to->min)
+		to->min = from->min;
+	if (from->max > to->max)
+		to->max = from->max;
+	to->count += from->count;
+	to->sum += from->sum;
+	for (i = 0; i < IRQBED_HIST_BUCKETS; i++)
+		to->bucket[i] += from->bucket[i];
+}
+
+/**
  * irqbed_hist_reset() - forget everything
  * @h: the histogram
  */

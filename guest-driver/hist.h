@@ -24,6 +24,7 @@ struct irqbed_hist {
 };
 
 void irqbed_hist_add(struct irqbed_hist *h, u64 val);
+void irqbed_hist_merge(struct irqbed_hist *to, const struct irqbed_hist *from);
 void irqbed_hist_reset(struct irqbed_hist *h);
 u32 irqbed_hist_index(u64 val);
 u64 irqbed_hist_lo(u32 index);

@@ -24,12 +24,12 @@ static bool irqbed_masks_for_thread(const struct irqbed_ctrl *ctrl)
 	return ctrl->irq_mode == IRQBED_IRQ_INTX;
 }
 
-static void irqbed_count_context(struct irqbed_queue *q)
+static void irqbed_count_context(struct irqbed_vector *vec)
 {
 	if (in_hardirq())
-		q->irq.in_hardirq++;
+		vec->stats.in_hardirq++;
 	else
-		q->irq.in_thread++;
+		vec->stats.in_thread++;
 }
 
 /*
@@ -46,104 +46,187 @@ static void irqbed_count_context(struct irqbed_queue *q)
  */
 static irqreturn_t irqbed_irq_hard(int irq, void *data)
 {
-	struct irqbed_queue *q = data;
-	struct irqbed_ctrl *ctrl = q->ctrl;
+	struct irqbed_vector *vec = data;
+	struct irqbed_ctrl *ctrl = vec->ctrl;
 	const struct irqbed_config *config = &ctrl->config;
 	u64 start_ns = local_clock();
-	u32 events = ctrl->ops->ack(q);
+	struct irqbed_events events = ctrl->ops->ack(vec);
 	struct irqbed_reap_result res = { };
 	struct irqbed_budget budget;
 	u64 ns;
 
-	q->irq.irqs++;
-	if (!events) {
-		q->irq.none++;
+	vec->stats.irqs++;
+	if (!events.ours) {
+		vec->stats.none++;
 		return IRQ_NONE;
 	}
-	irqbed_count_context(q);
-	if (events & IRQBED_EV_FATAL)
-		irqbed_reset_schedule(ctrl);
-	if (events & IRQBED_EV_DONE) {
+	irqbed_count_context(vec);
+	if (events.stuck)
+		irqbed_recover_schedule(ctrl, events.stuck);
+	if (events.done) {
 		budget = irqbed_policy_budget(config->policy,
 					      config->time_limit_ns,
 					      config->max_completions);
-		res = irqbed_reap(q, &budget, IRQBED_CTX_HARD, start_ns);
+		res = irqbed_reap(ctrl, events.done, &budget, IRQBED_CTX_HARD,
+				  start_ns);
 	}
-	if (res.more && irqbed_masks_for_thread(ctrl))
-		ctrl->ops->mask(q, true);
+	if (res.left) {
+		atomic_or(res.left, &vec->left);
+		if (irqbed_masks_for_thread(ctrl))
+			ctrl->ops->mask(vec, true);
+	}
 	ns = local_clock() - start_ns;
-	irqbed_hist_add(&q->irq.hard_ns, ns);
-	trace_irqbed_hardirq(q, &res, ns);
-	if (!res.more)
+	irqbed_hist_add(&vec->stats.hard_ns, ns);
+	trace_irqbed_hardirq(vec, &res, ns);
+	if (!res.left)
 		return IRQ_HANDLED;
-	q->irq.handovers[res.reason]++;
-	trace_irqbed_handover(q, &res, ns);
+	vec->stats.handovers[res.reason]++;
+	trace_irqbed_handover(vec, &res, ns);
 	return IRQ_WAKE_THREAD;
 }
 
 /*
  * Theorem of the hand-over: whatever a hard handler left is in the ready map
- * or finished in the hardware before it asked for the thread, and the kernel
- * runs the thread at least once from its beginning after being asked, also
- * when it is running just then.  So the thread needs no further interrupt.
+ * or finished in the hardware, and its queue in the vector's map of queues left,
+ * before it asked for the thread, and the kernel runs the thread at least once
+ * from its beginning after being asked, also when it is running just then.  So
+ * the thread needs no further interrupt.
  */
 static irqreturn_t irqbed_irq_thread(int irq, void *data)
 {
-	struct irqbed_queue *q = data;
+	struct irqbed_vector *vec = data;
+	struct irqbed_ctrl *ctrl = vec->ctrl;
 	u64 start_ns = local_clock();
 	struct irqbed_reap_result res;
 	u64 ns;
 
-	res = irqbed_reap(q, &irqbed_budget_unlimited, IRQBED_CTX_THREAD,
+	res = irqbed_reap(ctrl, atomic_xchg(&vec->left, 0),
+			  &irqbed_budget_unlimited, IRQBED_CTX_THREAD,
 			  start_ns);
-	if (irqbed_masks_for_thread(q->ctrl))
-		q->ctrl->ops->mask(q, false);
+	if (irqbed_masks_for_thread(ctrl))
+		ctrl->ops->mask(vec, false);
 	ns = local_clock() - start_ns;
-	irqbed_hist_add(&q->irq.thread_ns, ns);
-	trace_irqbed_thread(q, &res, ns);
+	irqbed_hist_add(&vec->stats.thread_ns, ns);
+	trace_irqbed_thread(vec, &res, ns);
 	return IRQ_HANDLED;
 }
 
+/* One vector for each queue, or one for all. */
+static int irqbed_vectors_make(struct irqbed_ctrl *ctrl)
+{
+	struct pci_dev *pdev = ctrl->pdev;
+	bool own = ctrl->nr_vectors == ctrl->nr_queues;
+
+	for (u32 i = 0; i < ctrl->nr_vectors; i++) {
+		struct irqbed_vector *vec = devm_kzalloc(&pdev->dev,
+							 sizeof(*vec),
+							 GFP_KERNEL);
+
+		if (!vec)
+			return -ENOMEM;
+		vec->ctrl = ctrl;
+		vec->index = i;
+		vec->irq = pci_irq_vector(pdev, i);
+		vec->queues = own ? BIT(i) : irqbed_all_queues(ctrl);
+		ctrl->vectors[i] = vec;
+	}
+	for (u32 i = 0; i < ctrl->nr_queues; i++)
+		ctrl->queues[i]->vec = ctrl->vectors[own ? i : 0];
+	return 0;
+}
+
 /**
- * irqbed_irq_init() - get an interrupt and its handlers
- * @ctrl: the controller, with its interrupts off
+ * irqbed_vectors_alloc() - get interrupt vectors and say whose they are
+ * @ctrl: the controller; it has its queues
+ * @count: vectors wanted: 1, or the number of queues
  *
- * Falls back to the line when messages are wanted but not to be had.
+ * Falls back to one vector when not all can be had, and to the line when
+ * messages are wanted but not to be had.
+ *
+ * Return: 0 or -errno; the vectors go with the PCI device.
+ */
+int irqbed_vectors_alloc(struct irqbed_ctrl *ctrl, u32 count)
+{
+	struct pci_dev *pdev = ctrl->pdev;
+	bool messages = ctrl->config.irq_mode == IRQBED_IRQ_MSI;
+	int got = -ENOSPC;
+
+	if (messages && count > 1)
+		got = pci_alloc_irq_vectors(pdev, count, count, PCI_IRQ_MSI);
+	if (got < 0)
+		got = pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_INTX |
+					    (messages ? PCI_IRQ_MSI : 0));
+	if (got < 0)
+		return got;
+	ctrl->nr_vectors = got;
+	ctrl->irq_mode = pdev->msi_enabled ? IRQBED_IRQ_MSI : IRQBED_IRQ_INTX;
+	return irqbed_vectors_make(ctrl);
+}
+
+/**
+ * irqbed_irq_init() - install the handlers
+ * @ctrl: the controller, with its vectors there and its interrupts off
  *
  * Return: 0 or -errno.
  */
 int irqbed_irq_init(struct irqbed_ctrl *ctrl)
 {
-	struct pci_dev *pdev = ctrl->pdev;
-	unsigned int types = PCI_IRQ_INTX;
-	int err;
+	for (u32 i = 0; i < ctrl->nr_vectors; i++) {
+		struct irqbed_vector *vec = ctrl->vectors[i];
+		int err;
 
-	if (ctrl->config.irq_mode == IRQBED_IRQ_MSI)
-		types |= PCI_IRQ_MSI;
-	err = pci_alloc_irq_vectors(pdev, 1, 1, types);
-	if (err < 0)
-		return err;
-	ctrl->irq = pci_irq_vector(pdev, 0);
-	ctrl->irq_mode = pdev->msi_enabled ? IRQBED_IRQ_MSI : IRQBED_IRQ_INTX;
-	/*
-	 * Not IRQF_ONESHOT: the hard handler silences the controller itself,
-	 * and the line may be shared with drivers that do without.
-	 */
-	err = request_threaded_irq(ctrl->irq, irqbed_irq_hard,
-				   irqbed_irq_thread,
-				   pdev->msi_enabled ? 0 : IRQF_SHARED,
-				   "irqbed", &ctrl->queue);
-	if (err)
-		pci_free_irq_vectors(pdev);
-	return err;
+		/*
+		 * Not IRQF_ONESHOT: the hard handler silences the controller
+		 * itself, and the line may be shared with drivers that do
+		 * without.
+		 */
+		err = request_threaded_irq(vec->irq, irqbed_irq_hard,
+					   irqbed_irq_thread,
+					   ctrl->irq_mode == IRQBED_IRQ_INTX ?
+					   IRQF_SHARED : 0, "irqbed", vec);
+		if (err) {
+			while (i--)
+				free_irq(ctrl->vectors[i]->irq,
+					 ctrl->vectors[i]);
+			return err;
+		}
+	}
+	return 0;
 }
 
 /**
- * irqbed_irq_exit() - give the interrupt back
+ * irqbed_irq_exit() - take the handlers away
  * @ctrl: the controller
  */
 void irqbed_irq_exit(struct irqbed_ctrl *ctrl)
 {
-	free_irq(ctrl->irq, &ctrl->queue);
-	pci_free_irq_vectors(ctrl->pdev);
+	for (u32 i = 0; i < ctrl->nr_vectors; i++)
+		free_irq(ctrl->vectors[i]->irq, ctrl->vectors[i]);
+}
+
+/**
+ * irqbed_irq_mask() - all interrupts of a controller off or on
+ * @ctrl: the controller
+ * @off: off
+ *
+ * Hardware behind which everything is dead was stopped and is left alone.
+ */
+void irqbed_irq_mask(struct irqbed_ctrl *ctrl, bool off)
+{
+	for (u32 i = 0; i < ctrl->nr_vectors; i++) {
+		struct irqbed_vector *vec = ctrl->vectors[i];
+
+		if (irqbed_any_live(ctrl, vec->queues))
+			ctrl->ops->mask(vec, off);
+	}
+}
+
+/**
+ * irqbed_irq_sync() - wait until no handler and no thread of ours is running
+ * @ctrl: the controller
+ */
+void irqbed_irq_sync(struct irqbed_ctrl *ctrl)
+{
+	for (u32 i = 0; i < ctrl->nr_vectors; i++)
+		synchronize_irq(ctrl->vectors[i]->irq);
 }

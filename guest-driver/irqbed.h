@@ -2,9 +2,11 @@
 /*
  * The driver's own types and what its files offer to each other.
  *
- * A controller (ctrl) has one queue of up to 32 slots; the blk-mq tag of a
- * request is its slot.  The queue's lock covers the doorbell and the two slot
- * maps, nothing else; no request is given back to the block layer under it.
+ * A controller (ctrl) has queues of up to 32 slots each; the blk-mq tag of a
+ * request is its slot.  Queues share a tag set, or have one each; a disk belongs
+ * to one tag set.  An interrupt vector looks after one or more queues.  A queue's
+ * lock covers its doorbell and its slot maps, nothing else; no request is given
+ * back to the block layer under it.
  */
 #ifndef IRQBED_H
 #define IRQBED_H
@@ -23,6 +25,7 @@
 #define IRQBED_MAX_SLOTS	32
 #define IRQBED_MAX_SEGMENTS	128
 #define IRQBED_MAX_LUNS		32
+#define IRQBED_MAX_QUEUES	32	/* so that a u32 can name any set of them */
 
 enum irqbed_irq_mode {
 	IRQBED_IRQ_MSI,
@@ -68,10 +71,11 @@ struct irqbed_knob {
 	size_t offset;
 };
 
-enum irqbed_ctrl_state {
-	IRQBED_CTRL_LIVE,
-	IRQBED_CTRL_RESETTING,	/* queues quiesced, the hardware is not ours */
-	IRQBED_CTRL_DEAD,	/* gone, or not to be revived: all I/O fails */
+enum irqbed_queue_state {
+	IRQBED_QUEUE_LIVE,
+	IRQBED_QUEUE_RESETTING,	/* quiesced, the hardware is not ours */
+	IRQBED_QUEUE_DEAD,	/* gone, or not to be revived: all I/O fails */
+	IRQBED_NR_QUEUE_STATES
 };
 
 /*
@@ -97,9 +101,12 @@ enum irqbed_ctx {
 	IRQBED_NR_CTX
 };
 
-/* What an interrupt status said; see irqbed_transport.ack. */
-#define IRQBED_EV_DONE		BIT(0)	/* requests may have finished */
-#define IRQBED_EV_FATAL		BIT(1)	/* only a reset helps */
+/* What an interrupt status said, see irqbed_transport.ack; maps of queues. */
+struct irqbed_events {
+	bool ours;		/* the interrupt was the controller's */
+	u32 done;		/* requests may have finished */
+	u32 stuck;		/* only a recovery helps */
+};
 
 /* One request: the driver's part of a struct request. */
 struct irqbed_cmd {
@@ -117,7 +124,6 @@ struct irqbed_ctx_stats {
 	u64 completed;		/* ended with success */
 	u64 failed;		/* ended with an error */
 	u64 requeued;		/* not ended: to be sent again */
-	u64 passes;
 	u64 empty;		/* passes that found nothing */
 };
 
@@ -131,17 +137,17 @@ struct irqbed_irq_stats {
 	struct irqbed_hist thread_ns;
 };
 
-struct irqbed_recover_stats {
-	u64 timeouts;		/* requests that blk-mq said were too old */
-	u64 resets;
-	u64 resets_failed;
-};
-
 struct irqbed_ctrl;
+struct irqbed_vector;
 
 /**
- * struct irqbed_queue - the slots of a controller and what happened in them
+ * struct irqbed_queue - slots of a controller and what happened in them
  * @ctrl: the controller
+ * @vec: the vector that looks after it
+ * @index: its number in @ctrl
+ * @state: written under @ctrl->recover_mutex
+ * @set: the tag set of its disks; NULL when it has none
+ * @tag_set: the tag set, in the first of the queues that share it
  * @lock: protects the doorbell and the fields down to @cmds; taken in hard
  *	interrupts
  * @outstanding: slots that the hardware owns
@@ -151,14 +157,21 @@ struct irqbed_ctrl;
  * @cmds: the request in each slot, from doorbell to end; cleared by whoever
  *	ends it, without @lock
  * @waiting: requests on blk-mq's requeue lists that came from here
- * @failed_unsent: of those, failed there because the controller had died
+ * @failed_unsent: of those, failed there because the queue had died
  * @unexpected: things that cannot happen and did
  * @ctx: counters by context
- * @irq: counters of the interrupt handler and its thread
- * @recover: counters of timeouts and resets
+ * @lost: the requests that a recovery took from the slots in @lost_slots; under
+ *	@ctrl->recover_mutex
+ * @lost_slots: see @lost
+ * @timeouts: requests that blk-mq said were too old; ditto
  */
 struct irqbed_queue {
 	struct irqbed_ctrl *ctrl;
+	struct irqbed_vector *vec;
+	u32 index;
+	enum irqbed_queue_state state;
+	struct blk_mq_tag_set *set;
+	struct blk_mq_tag_set tag_set;
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	u32 outstanding;
@@ -171,14 +184,36 @@ struct irqbed_queue {
 	atomic64_t failed_unsent;
 	atomic64_t unexpected;
 	struct irqbed_ctx_stats ctx[IRQBED_NR_CTX];
-	struct irqbed_irq_stats irq;
-	struct irqbed_recover_stats recover;
+
+	struct request *lost[IRQBED_MAX_SLOTS];
+	u32 lost_slots;
+	u64 timeouts;
+};
+
+/**
+ * struct irqbed_vector - an interrupt and the queues behind it
+ * @ctrl: the controller
+ * @index: its number in @ctrl, which is its message's number too
+ * @irq: the kernel's number of it
+ * @queues: map of the queues that it looks after
+ * @left: map of the queues that the hard part has left for the thread
+ * @stats: counters of the handler and its thread
+ */
+struct irqbed_vector {
+	struct irqbed_ctrl *ctrl;
+	u32 index;
+	int irq;
+	u32 queues;
+	atomic_t left;
+	struct irqbed_irq_stats stats;
 };
 
 /**
  * struct irqbed_transport - what a kind of controller does in its own way
  * @name: for messages
- * @alloc: find out the number of slots, get the memory that the hardware sees
+ * @queues_per_set: queues that share a tag set; 0 for all
+ * @alloc: find out the number of slots, get queues (irqbed_queues_alloc()),
+ *	vectors (irqbed_vectors_alloc()) and the memory that the hardware sees
  * @start: from any state to ready for requests, interrupts off
  * @stop: no DMA and no interrupts any more
  * @scan: call irqbed_disk_add() for each disk
@@ -186,11 +221,12 @@ struct irqbed_queue {
  * @kick: ring the doorbell of a slot; under the queue's lock
  * @done: slots that the hardware has finished, of those it owns; ditto
  * @result: how a finished request went; BLK_STS_RESOURCE to send it again
- * @ack: read and clear the interrupt status; IRQBED_EV_*, 0 for "not mine"
- * @mask: interrupts off (true) or on
+ * @ack: read and clear the interrupt status of a vector's queues
+ * @mask: a vector's interrupts off (true) or on
  */
 struct irqbed_transport {
 	const char *name;
+	u32 queues_per_set;
 	int (*alloc)(struct irqbed_ctrl *ctrl);
 	int (*start)(struct irqbed_ctrl *ctrl);
 	void (*stop)(struct irqbed_ctrl *ctrl);
@@ -199,14 +235,15 @@ struct irqbed_transport {
 	void (*kick)(struct irqbed_queue *q, u32 slot);
 	u32 (*done)(struct irqbed_queue *q);
 	blk_status_t (*result)(struct irqbed_queue *q, struct request *rq);
-	u32 (*ack)(struct irqbed_queue *q);
-	void (*mask)(struct irqbed_queue *q, bool off);
+	struct irqbed_events (*ack)(struct irqbed_vector *vec);
+	void (*mask)(struct irqbed_vector *vec, bool off);
 };
 
 /* A disk: one logical unit or port. */
 struct irqbed_disk {
 	struct irqbed_ctrl *ctrl;
 	struct gendisk *gd;
+	u32 queue;		/* the first of its tag set */
 	u32 lun;
 	u32 block_shift;	/* log2 of the logical block's size */
 	u64 blocks;
@@ -217,13 +254,13 @@ struct irqbed_disk {
 /**
  * struct irqbed_ctrl - one controller
  * @index: the number in the disks' names
- * @depth: slots in use
+ * @depth: slots in use, of each queue
  * @config: the knobs; the live ones change only while the queues are frozen
  * @config_mutex: one change of a knob, or reset of the counters, at a time
  * @irq_mode: what we got, which is not always what @config asks for
- * @state: written under @recover_mutex
  * @recover_mutex: one timeout or reset at a time; also makes them the only
  *	writer of their counters
+ * @stuck: map of the queues that @recover_work is to recover
  * @priv: the transport's own
  */
 struct irqbed_ctrl {
@@ -233,35 +270,64 @@ struct irqbed_ctrl {
 	void *priv;
 	int index;
 	u32 depth;
-	int irq;
 	enum irqbed_irq_mode irq_mode;
 	struct irqbed_config config;
 	struct mutex config_mutex;	/* changes of @config, see above */
-	enum irqbed_ctrl_state state;
 	struct mutex recover_mutex;	/* timeouts and resets, see above */
-	struct work_struct reset_work;
-	struct blk_mq_tag_set tag_set;
+	struct work_struct recover_work;
+	atomic_t stuck;
+	u64 resets;
+	u64 resets_failed;
 	struct irqbed_disk disks[IRQBED_MAX_LUNS];
 	u32 nr_disks;
 	struct dentry *debugfs;
-	struct irqbed_queue queue;
+	struct irqbed_vector *vectors[IRQBED_MAX_QUEUES];
+	u32 nr_vectors;
+	struct irqbed_queue *queues[IRQBED_MAX_QUEUES];
+	u32 nr_queues;
 };
 
 /**
  * struct irqbed_reap_result - what a pass did
  * @done: requests taken off the slots
- * @more: requests were, or may have been, left
- * @reason: why, when @more
+ * @left: map of the queues in which requests were, or may have been, left
+ * @reason: why, when there are such queues
  */
 struct irqbed_reap_result {
 	u32 done;
-	bool more;
+	u32 left;
 	enum irqbed_reason reason;
 };
 
-static inline bool irqbed_ctrl_is_dead(const struct irqbed_ctrl *ctrl)
+static inline bool irqbed_queue_is_dead(const struct irqbed_queue *q)
 {
-	return READ_ONCE(ctrl->state) == IRQBED_CTRL_DEAD;
+	return READ_ONCE(q->state) == IRQBED_QUEUE_DEAD;
+}
+
+static inline u32 irqbed_all_queues(const struct irqbed_ctrl *ctrl)
+{
+	return GENMASK(ctrl->nr_queues - 1, 0);
+}
+
+/* Of the first of a vector's queues, for traces. */
+static inline u64 irqbed_vector_seq(const struct irqbed_vector *vec)
+{
+	return READ_ONCE(vec->ctrl->queues[__ffs(vec->queues)]->seq);
+}
+
+/* Take the lowest of the queues in a map that is not empty. */
+static inline struct irqbed_queue *irqbed_next_queue(struct irqbed_ctrl *ctrl,
+						     u32 *queues)
+{
+	u32 index = __ffs(*queues);
+
+	*queues &= ~BIT(index);
+	return ctrl->queues[index];
+}
+
+static inline struct irqbed_queue *irqbed_rq_queue(const struct request *rq)
+{
+	return rq->mq_hctx->driver_data;
 }
 
 /* params.c */
@@ -281,7 +347,7 @@ u64 *irqbed_knob_val(const struct irqbed_knob *knob,
 int irqbed_params_init(void);
 
 /* disk.c */
-int irqbed_tags_init(struct irqbed_ctrl *ctrl);
+void irqbed_tags_free(struct irqbed_ctrl *ctrl);
 int irqbed_disk_add(struct irqbed_ctrl *ctrl, const struct irqbed_disk *what);
 int irqbed_disks_publish(struct irqbed_ctrl *ctrl);
 void irqbed_disks_remove(struct irqbed_ctrl *ctrl);
@@ -289,34 +355,39 @@ void irqbed_freeze(struct irqbed_ctrl *ctrl);
 void irqbed_unfreeze(struct irqbed_ctrl *ctrl);
 
 /* queue.c */
+int irqbed_queues_alloc(struct irqbed_ctrl *ctrl, u32 count);
+
 extern const struct blk_mq_ops irqbed_mq_ops;
 
 void irqbed_cmd_move(struct irqbed_queue *q, struct irqbed_cmd *cmd,
 		     enum irqbed_cmd_state from, enum irqbed_cmd_state to);
 void irqbed_end_slot(struct irqbed_queue *q, u32 slot, enum irqbed_ctx ctx);
-void irqbed_end_lost(struct irqbed_queue *q, struct request *rq,
-		     enum irqbed_ctx ctx);
+void irqbed_end_lost(struct irqbed_queue *q);
 
 /* reap.c */
-struct irqbed_reap_result irqbed_reap(struct irqbed_queue *q,
+struct irqbed_reap_result irqbed_reap(struct irqbed_ctrl *ctrl, u32 queues,
 				      const struct irqbed_budget *budget,
 				      enum irqbed_ctx ctx, u64 start_ns);
 
 /* irq.c */
+int irqbed_vectors_alloc(struct irqbed_ctrl *ctrl, u32 count);
 int irqbed_irq_init(struct irqbed_ctrl *ctrl);
 void irqbed_irq_exit(struct irqbed_ctrl *ctrl);
+void irqbed_irq_mask(struct irqbed_ctrl *ctrl, bool off);
+void irqbed_irq_sync(struct irqbed_ctrl *ctrl);
 
 /* recover.c */
 enum blk_eh_timer_return irqbed_timeout(struct request *rq);
-void irqbed_reset_work(struct work_struct *work);
-void irqbed_reset_schedule(struct irqbed_ctrl *ctrl);
+bool irqbed_any_live(struct irqbed_ctrl *ctrl, u32 queues);
+void irqbed_recover_work(struct work_struct *work);
+void irqbed_recover_schedule(struct irqbed_ctrl *ctrl, u32 queues);
 void irqbed_kill(struct irqbed_ctrl *ctrl);
 
 /* stats.c */
 struct seq_file;
 
-void irqbed_stats_print(struct irqbed_queue *q, struct seq_file *m);
-void irqbed_stats_reset(struct irqbed_queue *q);
+int irqbed_stats_print(struct irqbed_ctrl *ctrl, struct seq_file *m);
+void irqbed_stats_reset(struct irqbed_ctrl *ctrl);
 
 /* debugfs.c */
 void irqbed_debugfs_init(void);

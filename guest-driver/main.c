@@ -19,11 +19,9 @@ static void irqbed_ctrl_init(struct irqbed_ctrl *ctrl, struct pci_dev *pdev,
 	ctrl->pdev = pdev;
 	ctrl->ops = (const struct irqbed_transport *)id->driver_data;
 	ctrl->config = irqbed_default_config;
-	ctrl->queue.ctrl = ctrl;
-	spin_lock_init(&ctrl->queue.lock);
 	mutex_init(&ctrl->config_mutex);
 	mutex_init(&ctrl->recover_mutex);
-	INIT_WORK(&ctrl->reset_work, irqbed_reset_work);
+	INIT_WORK(&ctrl->recover_work, irqbed_recover_work);
 }
 
 /* Registers mapped, memory there, the device awake, its disks known. */
@@ -63,16 +61,13 @@ static int irqbed_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	err = irqbed_hw_init(ctrl);
 	if (err)
 		goto out_free_index;
-	err = irqbed_tags_init(ctrl);
-	if (err)
-		goto out_stop;
 	err = ctrl->ops->scan(ctrl);
 	if (err)
 		goto out_remove_disks;
 	err = irqbed_irq_init(ctrl);
 	if (err)
 		goto out_remove_disks;
-	ctrl->ops->mask(&ctrl->queue, false);
+	irqbed_irq_mask(ctrl, false);
 	pci_set_drvdata(pdev, ctrl);
 	err = irqbed_disks_publish(ctrl);
 	if (err)
@@ -85,13 +80,12 @@ static int irqbed_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 out_exit_irq:
 	irqbed_disks_remove(ctrl);
-	ctrl->ops->mask(&ctrl->queue, true);
+	irqbed_irq_mask(ctrl, true);
 	irqbed_irq_exit(ctrl);
-	cancel_work_sync(&ctrl->reset_work);
+	cancel_work_sync(&ctrl->recover_work);
 out_remove_disks:
 	irqbed_disks_remove(ctrl);
-	blk_mq_free_tag_set(&ctrl->tag_set);
-out_stop:
+	irqbed_tags_free(ctrl);
 	ctrl->ops->stop(ctrl);
 out_free_index:
 	ida_free(&irqbed_ida, ctrl->index);
@@ -111,12 +105,11 @@ static void irqbed_remove(struct pci_dev *pdev)
 	if (!pci_device_is_present(pdev))
 		irqbed_kill(ctrl);
 	irqbed_disks_remove(ctrl);
-	if (!irqbed_ctrl_is_dead(ctrl))
-		ctrl->ops->mask(&ctrl->queue, true);
+	irqbed_irq_mask(ctrl, true);
 	irqbed_irq_exit(ctrl);
-	cancel_work_sync(&ctrl->reset_work);
+	cancel_work_sync(&ctrl->recover_work);
 	ctrl->ops->stop(ctrl);
-	blk_mq_free_tag_set(&ctrl->tag_set);
+	irqbed_tags_free(ctrl);
 	ida_free(&irqbed_ida, ctrl->index);
 }
 
@@ -126,7 +119,7 @@ static void irqbed_shutdown(struct pci_dev *pdev)
 	struct irqbed_ctrl *ctrl = pci_get_drvdata(pdev);
 
 	irqbed_freeze(ctrl);
-	ctrl->ops->mask(&ctrl->queue, true);
+	irqbed_irq_mask(ctrl, true);
 	ctrl->ops->stop(ctrl);
 }
 

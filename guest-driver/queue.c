@@ -16,6 +16,30 @@
 #include "irqbed.h"
 #include "trace.h"
 
+/**
+ * irqbed_queues_alloc() - make a controller's queues
+ * @ctrl: the controller
+ * @count: how many, 1 to IRQBED_MAX_QUEUES
+ *
+ * Return: 0 or -ENOMEM; the memory goes with the PCI device.
+ */
+int irqbed_queues_alloc(struct irqbed_ctrl *ctrl, u32 count)
+{
+	for (u32 i = 0; i < count; i++) {
+		struct irqbed_queue *q = devm_kzalloc(&ctrl->pdev->dev,
+						      sizeof(*q), GFP_KERNEL);
+
+		if (!q)
+			return -ENOMEM;
+		q->ctrl = ctrl;
+		q->index = i;
+		spin_lock_init(&q->lock);
+		ctrl->queues[i] = q;
+	}
+	ctrl->nr_queues = count;
+	return 0;
+}
+
 static void irqbed_unexpected(struct irqbed_queue *q, u32 tag, u64 seq,
 			      const char *what)
 {
@@ -105,7 +129,7 @@ static blk_status_t irqbed_queue_rq(struct blk_mq_hw_ctx *hctx,
 	struct request *rq = bd->rq;
 	struct irqbed_disk *disk = hctx->queue->queuedata;
 	struct irqbed_ctrl *ctrl = disk->ctrl;
-	struct irqbed_queue *q = &ctrl->queue;
+	struct irqbed_queue *q = hctx->driver_data;
 	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
 	blk_status_t status;
 
@@ -114,7 +138,7 @@ static blk_status_t irqbed_queue_rq(struct blk_mq_hw_ctx *hctx,
 		cmd->lun = disk->lun;
 		cmd->state = IRQBED_CMD_IDLE;
 	}
-	if (irqbed_ctrl_is_dead(ctrl)) {
+	if (irqbed_queue_is_dead(q)) {
 		status = BLK_STS_IOERR;
 		goto out_fail;
 	}
@@ -171,11 +195,11 @@ static void irqbed_end(struct irqbed_queue *q, struct request *rq, u32 tag,
 	blk_mq_end_request(rq, status);
 }
 
-static bool irqbed_may_retry(const struct irqbed_ctrl *ctrl,
+static bool irqbed_may_retry(const struct irqbed_queue *q,
 			     const struct irqbed_cmd *cmd)
 {
-	return !irqbed_ctrl_is_dead(ctrl) &&
-	       cmd->retries < ctrl->config.max_retries;
+	return !irqbed_queue_is_dead(q) &&
+	       cmd->retries < q->ctrl->config.max_retries;
 }
 
 /**
@@ -201,7 +225,7 @@ void irqbed_end_slot(struct irqbed_queue *q, u32 slot, enum irqbed_ctx ctx)
 	status = q->ctrl->ops->result(q, rq);
 	irqbed_unmap(q->ctrl, rq);
 	if (unlikely(status == BLK_STS_RESOURCE)) {
-		if (irqbed_may_retry(q->ctrl, cmd)) {
+		if (irqbed_may_retry(q, cmd)) {
 			irqbed_requeue(q, rq, IRQBED_CMD_ISSUED, ctx);
 			return;
 		}
@@ -210,26 +234,36 @@ void irqbed_end_slot(struct irqbed_queue *q, u32 slot, enum irqbed_ctx ctx)
 	irqbed_end(q, rq, slot, IRQBED_CMD_ISSUED, ctx, status);
 }
 
-/**
- * irqbed_end_lost() - end or send again what a reset took from the hardware
- * @q: the queue, quiesced
- * @rq: the request, already in the state "lost" and in no slot
- * @ctx: IRQBED_CTX_RESET, or who else holds ctrl->recover_mutex
- *
- * What is sent again waits until the caller ends the quiescence.
- */
-void irqbed_end_lost(struct irqbed_queue *q, struct request *rq,
-		     enum irqbed_ctx ctx)
+static void irqbed_end_lost_one(struct irqbed_queue *q, struct request *rq)
 {
 	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
 
 	irqbed_unmap(q->ctrl, rq);
-	if (irqbed_may_retry(q->ctrl, cmd))
-		irqbed_requeue(q, rq, IRQBED_CMD_LOST, ctx);
+	if (irqbed_may_retry(q, cmd))
+		irqbed_requeue(q, rq, IRQBED_CMD_LOST, IRQBED_CTX_RESET);
 	else
-		irqbed_end(q, rq, rq->tag, IRQBED_CMD_LOST, ctx,
-			   irqbed_ctrl_is_dead(q->ctrl) ? BLK_STS_IOERR :
+		irqbed_end(q, rq, rq->tag, IRQBED_CMD_LOST, IRQBED_CTX_RESET,
+			   irqbed_queue_is_dead(q) ? BLK_STS_IOERR :
 			   BLK_STS_TIMEOUT);
+}
+
+/**
+ * irqbed_end_lost() - end or send again what a recovery took from the hardware
+ * @q: the queue, quiesced; ctrl->recover_mutex is held
+ *
+ * What is sent again waits until the caller ends the quiescence.
+ */
+void irqbed_end_lost(struct irqbed_queue *q)
+{
+	u32 slots = q->lost_slots;
+
+	q->lost_slots = 0;
+	while (slots) {
+		u32 slot = __ffs(slots);
+
+		slots &= ~BIT(slot);
+		irqbed_end_lost_one(q, q->lost[slot]);
+	}
 }
 
 static int irqbed_init_request(struct blk_mq_tag_set *set, struct request *rq,
@@ -241,8 +275,19 @@ static int irqbed_init_request(struct blk_mq_tag_set *set, struct request *rq,
 	return 0;
 }
 
+/* A tag set's hardware queues are the queues from its first one on. */
+static int irqbed_init_hctx(struct blk_mq_hw_ctx *hctx, void *data,
+			    unsigned int hctx_idx)
+{
+	struct irqbed_queue *first = data;
+
+	hctx->driver_data = first->ctrl->queues[first->index + hctx_idx];
+	return 0;
+}
+
 const struct blk_mq_ops irqbed_mq_ops = {
 	.queue_rq = irqbed_queue_rq,
+	.init_hctx = irqbed_init_hctx,
 	.timeout = irqbed_timeout,
 	.init_request = irqbed_init_request,
 };

@@ -48,52 +48,73 @@ static enum irqbed_reason irqbed_stop_reason(const struct irqbed_budget *b,
 	return irqbed_budget_check(b, elapsed_ns, done);
 }
 
-/**
- * irqbed_reap() - end what is finished, within a budget
- * @q: the queue
- * @budget: what the pass may use
- * @ctx: who calls; one caller of a kind at a time
- * @start_ns: local_clock() when the caller's work began
- *
- * Looks at the hardware once.  What finishes after that look raises an
- * interrupt of its own, because the status was acknowledged before it.
- * What is left when the budget is used up stays in the ready map; the caller
- * has to see to it that another pass follows.
- *
- * With a budget of nothing the hardware is not even looked at, so "more" then
- * means that there may be more.
- *
- * Return: what was done.
- */
-struct irqbed_reap_result irqbed_reap(struct irqbed_queue *q,
-				      const struct irqbed_budget *budget,
-				      enum irqbed_ctx ctx, u64 start_ns)
+/* End slots of one queue until all are ended or the budget is used up. */
+static void irqbed_end_slots(struct irqbed_queue *q, u32 slots,
+			     const struct irqbed_budget *budget,
+			     enum irqbed_ctx ctx, u64 start_ns,
+			     struct irqbed_reap_result *res)
 {
-	struct irqbed_reap_result res = { };
-	u32 slots;
-
-	q->ctx[ctx].passes++;
-	res.reason = irqbed_stop_reason(budget, start_ns, 0);
-	if (res.reason) {
-		res.more = true;
-		return res;
-	}
-	slots = irqbed_claim(q);
 	if (!slots)
 		q->ctx[ctx].empty++;
 	while (slots) {
 		u32 slot = __ffs(slots);
 
-		if (res.done)
-			res.reason = irqbed_stop_reason(budget, start_ns, res.done);
-		if (res.reason) {
+		if (res->done && !res->reason)
+			res->reason = irqbed_stop_reason(budget, start_ns,
+							 res->done);
+		if (res->reason) {
 			irqbed_unclaim(q, slots);
-			res.more = true;
+			res->left |= BIT(q->index);
 			break;
 		}
 		slots &= ~BIT(slot);
 		irqbed_end_slot(q, slot, ctx);
-		res.done++;
+		res->done++;
+	}
+}
+
+/**
+ * irqbed_reap() - end what is finished, within a budget
+ * @ctrl: the controller
+ * @queues: map of the queues to look at
+ * @budget: what the pass may use, for all of them together
+ * @ctx: who calls; one caller of a kind at a time for each queue
+ * @start_ns: local_clock() when the caller's work began
+ *
+ * Looks at the hardware once, at all the queues before the first request is
+ * ended.  What finishes after that look raises an interrupt of its own, because
+ * the status was acknowledged before it.  What is left when the budget is used
+ * up stays in the ready maps; the caller has to see to it that another pass
+ * follows.
+ *
+ * With a budget of nothing the hardware is not even looked at, so that then
+ * there may be something left in all of the queues.
+ *
+ * Return: what was done.
+ */
+struct irqbed_reap_result irqbed_reap(struct irqbed_ctrl *ctrl, u32 queues,
+				      const struct irqbed_budget *budget,
+				      enum irqbed_ctx ctx, u64 start_ns)
+{
+	struct irqbed_reap_result res = { };
+	u32 slots[IRQBED_MAX_QUEUES];
+	u32 rest = queues;
+
+	res.reason = irqbed_stop_reason(budget, start_ns, 0);
+	if (res.reason) {
+		res.left = queues;
+		return res;
+	}
+	while (rest) {
+		struct irqbed_queue *q = irqbed_next_queue(ctrl, &rest);
+
+		slots[q->index] = irqbed_claim(q);
+	}
+	while (queues) {
+		struct irqbed_queue *q = irqbed_next_queue(ctrl, &queues);
+
+		irqbed_end_slots(q, slots[q->index], budget, ctx, start_ns,
+				 &res);
 	}
 	return res;
 }

@@ -27,10 +27,9 @@ static bool irqbed_has_slot(const struct irqbed_queue *q,
  * outstanding slot, so a doorbell that reads as empty because the controller
  * was disabled finishes nothing, nor does a message that arrives late.
  */
-static u32 irqbed_take_all(struct irqbed_queue *q, struct request **lost)
+static void irqbed_take_all(struct irqbed_queue *q)
 {
 	unsigned long flags;
-	u32 count = 0;
 	u32 slots;
 
 	spin_lock_irqsave(&q->lock, flags);
@@ -38,32 +37,30 @@ static u32 irqbed_take_all(struct irqbed_queue *q, struct request **lost)
 	q->outstanding = 0;
 	q->ready = 0;
 	spin_unlock_irqrestore(&q->lock, flags);
+	q->lost_slots = slots;
 	while (slots) {
 		u32 slot = __ffs(slots);
+		struct request *rq = q->cmds[slot];
 
 		slots &= ~BIT(slot);
-		lost[count] = q->cmds[slot];
+		q->lost[slot] = rq;
 		q->cmds[slot] = NULL;
-		irqbed_cmd_move(q, blk_mq_rq_to_pdu(lost[count]),
-				IRQBED_CMD_ISSUED, IRQBED_CMD_LOST);
-		count++;
+		irqbed_cmd_move(q, blk_mq_rq_to_pdu(rq), IRQBED_CMD_ISSUED,
+				IRQBED_CMD_LOST);
 	}
-	return count;
 }
 
 static bool irqbed_restart(struct irqbed_ctrl *ctrl)
 {
-	struct irqbed_queue *q = &ctrl->queue;
-
 	for (int i = 0; i < IRQBED_START_TRIES; i++) {
 		int err;
 
-		q->recover.resets++;
+		ctrl->resets++;
 		ctrl->ops->stop(ctrl);
 		err = ctrl->ops->start(ctrl);
 		if (!err)
 			return true;
-		q->recover.resets_failed++;
+		ctrl->resets_failed++;
 		dev_err(&ctrl->pdev->dev, "reset %d of %d failed: %d\n",
 			i + 1, IRQBED_START_TRIES, err);
 		if (err == -ENODEV)
@@ -73,46 +70,99 @@ static bool irqbed_restart(struct irqbed_ctrl *ctrl)
 	return false;
 }
 
+/**
+ * irqbed_any_live() - is one of these queues not dead?
+ * @ctrl: the controller
+ * @queues: map of the queues
+ *
+ * Return: true when there is one.
+ */
+bool irqbed_any_live(struct irqbed_ctrl *ctrl, u32 queues)
+{
+	while (queues) {
+		if (!irqbed_queue_is_dead(irqbed_next_queue(ctrl, &queues)))
+			return true;
+	}
+	return false;
+}
+
+static void irqbed_set_state(struct irqbed_ctrl *ctrl,
+			     enum irqbed_queue_state state)
+{
+	for (u32 i = 0; i < ctrl->nr_queues; i++)
+		WRITE_ONCE(ctrl->queues[i]->state, state);
+}
+
+static void irqbed_quiesce(struct irqbed_ctrl *ctrl, bool on)
+{
+	for (u32 i = 0; i < ctrl->nr_queues; i++) {
+		struct irqbed_queue *q = ctrl->queues[i];
+
+		if (q->set != &q->tag_set)
+			continue;
+		if (on)
+			blk_mq_quiesce_tagset(q->set);
+		else
+			blk_mq_unquiesce_tagset(q->set);
+	}
+}
+
 /*
  * Reset the controller, or give it up.  The order matters:
  *  1. no new requests;
- *  2. interrupts off, handler and thread through;
+ *  2. interrupts off, handlers and threads through;
  *  3. what is finished is ended, also what an earlier pass left (not when
  *     the hardware is gone: its doorbell would say that everything is);
  *  4. the rest is taken, and no reaper knows of it any more;
- *  5. handler and thread are through again, for the thread of step 2 may have
+ *  5. handlers and threads are through again, for a thread of step 2 may have
  *     unmasked; only now nobody reads the slots' memory;
  *  6. the hardware stops: no DMA into the requests' pages after this;
  *  7. only then are they sent again or failed.
  */
 static void irqbed_recover(struct irqbed_ctrl *ctrl, bool revive)
 {
-	struct request *lost[IRQBED_MAX_SLOTS];
-	struct irqbed_queue *q = &ctrl->queue;
-	u32 count;
-
 	lockdep_assert_held(&ctrl->recover_mutex);
-	WRITE_ONCE(ctrl->state, IRQBED_CTRL_RESETTING);
-	blk_mq_quiesce_tagset(&ctrl->tag_set);
-	ctrl->ops->mask(q, true);
-	synchronize_irq(ctrl->irq);
+	irqbed_set_state(ctrl, IRQBED_QUEUE_RESETTING);
+	irqbed_quiesce(ctrl, true);
+	irqbed_irq_mask(ctrl, true);
+	irqbed_irq_sync(ctrl);
 	if (revive)
-		irqbed_reap(q, &irqbed_budget_unlimited, IRQBED_CTX_RESET,
+		irqbed_reap(ctrl, irqbed_all_queues(ctrl),
+			    &irqbed_budget_unlimited, IRQBED_CTX_RESET,
 			    local_clock());
-	count = irqbed_take_all(q, lost);
-	synchronize_irq(ctrl->irq);
+	for (u32 i = 0; i < ctrl->nr_queues; i++)
+		irqbed_take_all(ctrl->queues[i]);
+	irqbed_irq_sync(ctrl);
+	atomic_set(&ctrl->stuck, 0);
 	if (revive && irqbed_restart(ctrl)) {
-		WRITE_ONCE(ctrl->state, IRQBED_CTRL_LIVE);
+		irqbed_set_state(ctrl, IRQBED_QUEUE_LIVE);
 	} else {
 		ctrl->ops->stop(ctrl);
-		WRITE_ONCE(ctrl->state, IRQBED_CTRL_DEAD);
+		irqbed_set_state(ctrl, IRQBED_QUEUE_DEAD);
 		dev_err(&ctrl->pdev->dev, "given up: all I/O fails from now on\n");
 	}
-	for (u32 i = 0; i < count; i++)
-		irqbed_end_lost(q, lost[i], IRQBED_CTX_RESET);
-	if (!irqbed_ctrl_is_dead(ctrl))
-		ctrl->ops->mask(q, false);
-	blk_mq_unquiesce_tagset(&ctrl->tag_set);
+	for (u32 i = 0; i < ctrl->nr_queues; i++)
+		irqbed_end_lost(ctrl->queues[i]);
+	irqbed_irq_mask(ctrl, false);
+	irqbed_quiesce(ctrl, false);
+}
+
+/*
+ * Did we miss an interrupt?  The status is acknowledged before the doorbell is
+ * read, as in the handler and for its reason; also, a status that stays set
+ * would let no further interrupt through.  What was acknowledged for other
+ * queues is looked after here, too.
+ */
+static void irqbed_look(struct irqbed_queue *q)
+{
+	struct irqbed_ctrl *ctrl = q->ctrl;
+	struct irqbed_events events = ctrl->ops->ack(q->vec);
+
+	if (events.stuck)
+		irqbed_recover_schedule(ctrl, events.stuck);
+	irqbed_reap(ctrl, events.done | BIT(q->index),
+		    &irqbed_budget_unlimited, IRQBED_CTX_TIMEOUT,
+		    local_clock());
 }
 
 /**
@@ -125,15 +175,14 @@ static void irqbed_recover(struct irqbed_ctrl *ctrl, bool revive)
  */
 enum blk_eh_timer_return irqbed_timeout(struct request *rq)
 {
-	struct irqbed_disk *disk = rq->q->queuedata;
-	struct irqbed_ctrl *ctrl = disk->ctrl;
-	struct irqbed_queue *q = &ctrl->queue;
+	struct irqbed_queue *q = irqbed_rq_queue(rq);
+	struct irqbed_ctrl *ctrl = q->ctrl;
 	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
 	enum blk_eh_timer_return ret = BLK_EH_DONE;
 	u64 seq = cmd->seq;
 
 	mutex_lock(&ctrl->recover_mutex);
-	q->recover.timeouts++;
+	q->timeouts++;
 	/* Another recovery may have sent it again while we waited. */
 	if (!irqbed_has_slot(q, rq) || cmd->seq != seq) {
 		ret = BLK_EH_RESET_TIMER;
@@ -143,14 +192,7 @@ enum blk_eh_timer_return irqbed_timeout(struct request *rq)
 		irqbed_recover(ctrl, false);
 		goto out;
 	}
-	/*
-	 * Did we miss an interrupt?  The status is acknowledged before the
-	 * doorbell is read, as in the handler and for its reason; also, a
-	 * status that stays set would let no further interrupt through.
-	 */
-	ctrl->ops->ack(q);
-	irqbed_reap(q, &irqbed_budget_unlimited, IRQBED_CTX_TIMEOUT,
-		    local_clock());
+	irqbed_look(q);
 	if (!irqbed_has_slot(q, rq) || cmd->seq != seq)
 		goto out;
 	if (!(READ_ONCE(q->outstanding) & BIT(rq->tag))) {
@@ -158,8 +200,8 @@ enum blk_eh_timer_return irqbed_timeout(struct request *rq)
 		ret = BLK_EH_RESET_TIMER;
 		goto out;
 	}
-	dev_warn(&ctrl->pdev->dev, "slot %d (seq %llu) timed out: reset\n",
-		 rq->tag, seq);
+	dev_warn(&ctrl->pdev->dev, "queue %u, slot %d (seq %llu) timed out: reset\n",
+		 q->index, rq->tag, seq);
 	irqbed_recover(ctrl, true);
 out:
 	mutex_unlock(&ctrl->recover_mutex);
@@ -167,16 +209,18 @@ out:
 }
 
 /**
- * irqbed_reset_work() - reset after the controller reported a fatal error
- * @work: reset_work of the controller
+ * irqbed_recover_work() - recover queues after an interrupt reported trouble
+ * @work: recover_work of the controller
  */
-void irqbed_reset_work(struct work_struct *work)
+void irqbed_recover_work(struct work_struct *work)
 {
 	struct irqbed_ctrl *ctrl = container_of(work, struct irqbed_ctrl,
-						reset_work);
+						recover_work);
+	u32 queues;
 
 	mutex_lock(&ctrl->recover_mutex);
-	if (ctrl->state == IRQBED_CTRL_LIVE) {
+	queues = atomic_xchg(&ctrl->stuck, 0);
+	if (irqbed_any_live(ctrl, queues)) {
 		dev_err(&ctrl->pdev->dev, "fatal error: reset\n");
 		irqbed_recover(ctrl, true);
 	}
@@ -184,15 +228,16 @@ void irqbed_reset_work(struct work_struct *work)
 }
 
 /**
- * irqbed_reset_schedule() - ask for a reset
+ * irqbed_recover_schedule() - ask for a recovery
  * @ctrl: the controller
+ * @queues: map of the queues in need of it
  *
  * Any context.
  */
-void irqbed_reset_schedule(struct irqbed_ctrl *ctrl)
+void irqbed_recover_schedule(struct irqbed_ctrl *ctrl, u32 queues)
 {
-	if (READ_ONCE(ctrl->state) == IRQBED_CTRL_LIVE)
-		queue_work(system_long_wq, &ctrl->reset_work);
+	atomic_or(queues, &ctrl->stuck);
+	queue_work(system_long_wq, &ctrl->recover_work);
 }
 
 /**
@@ -202,7 +247,7 @@ void irqbed_reset_schedule(struct irqbed_ctrl *ctrl)
 void irqbed_kill(struct irqbed_ctrl *ctrl)
 {
 	mutex_lock(&ctrl->recover_mutex);
-	if (ctrl->state != IRQBED_CTRL_DEAD)
+	if (irqbed_any_live(ctrl, irqbed_all_queues(ctrl)))
 		irqbed_recover(ctrl, false);
 	mutex_unlock(&ctrl->recover_mutex);
 }

@@ -9,6 +9,14 @@
 
 #include "irqbed.h"
 
+static const char *const irqbed_state_words[] = {
+	[IRQBED_QUEUE_LIVE] = "live",
+	[IRQBED_QUEUE_RESETTING] = "resetting",
+	[IRQBED_QUEUE_DEAD] = "dead",
+};
+
+static_assert(ARRAY_SIZE(irqbed_state_words) == IRQBED_NR_QUEUE_STATES);
+
 static void irqbed_hist_print(struct seq_file *m, const char *name,
 			      const struct irqbed_hist *h)
 {
@@ -46,42 +54,102 @@ static u64 irqbed_in_flight(struct irqbed_queue *q)
 	return count;
 }
 
-static void irqbed_counts_print(struct irqbed_queue *q, struct seq_file *m)
+/* What a set of queues has counted, and how many requests they have now. */
+struct irqbed_counts {
+	u64 submitted;
+	u64 completed;
+	u64 failed;
+	u64 in_flight;
+	u64 requeued;
+	u64 timeouts;
+	u64 recovered;
+	u64 reset_completions;
+	u64 unexpected;
+	u64 hard;
+	u64 thread;
+	u64 hard_empty;
+	u64 thread_empty;
+};
+
+static void irqbed_counts_add(struct irqbed_counts *c, struct irqbed_queue *q)
 {
 	const struct irqbed_ctx_stats *ctx = q->ctx;
-	u64 failed = atomic64_read(&q->failed_unsent);
-	u64 completed = 0;
-	u64 requeued = 0;
 
+	c->submitted += q->submitted;
+	c->failed += atomic64_read(&q->failed_unsent);
 	for (u32 i = 0; i < IRQBED_NR_CTX; i++) {
-		completed += ctx[i].completed;
-		failed += ctx[i].failed;
-		requeued += ctx[i].requeued;
+		c->completed += ctx[i].completed;
+		c->failed += ctx[i].failed;
+		c->requeued += ctx[i].requeued;
 	}
-	seq_printf(m, "\"submitted\":%llu,\"completed\":%llu,\"failed\":%llu,\"in_flight\":%llu",
-		   q->submitted, completed, failed, irqbed_in_flight(q));
-	seq_printf(m, ",\n\"requeued\":%llu,\"timeouts\":%llu,\"resets\":%llu,\"resets_failed\":%llu",
-		   requeued, q->recover.timeouts, q->recover.resets,
-		   q->recover.resets_failed);
-	seq_printf(m, ",\n\"recovered_without_irq\":%llu,\"reset_completions\":%llu,\"unexpected\":%lld",
-		   ctx[IRQBED_CTX_TIMEOUT].completed +
-		   ctx[IRQBED_CTX_TIMEOUT].failed,
-		   ctx[IRQBED_CTX_RESET].completed,
-		   atomic64_read(&q->unexpected));
-	seq_printf(m, ",\n\"hard_completions\":%llu,\"thread_completions\":%llu",
-		   ctx[IRQBED_CTX_HARD].completed + ctx[IRQBED_CTX_HARD].failed,
-		   ctx[IRQBED_CTX_THREAD].completed +
-		   ctx[IRQBED_CTX_THREAD].failed);
-	seq_printf(m, ",\"hard_empty\":%llu,\"thread_empty\":%llu",
-		   ctx[IRQBED_CTX_HARD].empty, ctx[IRQBED_CTX_THREAD].empty);
+	c->in_flight += irqbed_in_flight(q);
+	c->timeouts += q->timeouts;
+	c->recovered += ctx[IRQBED_CTX_TIMEOUT].completed +
+			ctx[IRQBED_CTX_TIMEOUT].failed;
+	c->reset_completions += ctx[IRQBED_CTX_RESET].completed;
+	c->unexpected += atomic64_read(&q->unexpected);
+	c->hard += ctx[IRQBED_CTX_HARD].completed + ctx[IRQBED_CTX_HARD].failed;
+	c->thread += ctx[IRQBED_CTX_THREAD].completed +
+		     ctx[IRQBED_CTX_THREAD].failed;
+	c->hard_empty += ctx[IRQBED_CTX_HARD].empty;
+	c->thread_empty += ctx[IRQBED_CTX_THREAD].empty;
 }
 
-static void irqbed_irq_print(struct irqbed_queue *q, struct seq_file *m)
+static void irqbed_counts_print(const struct irqbed_counts *c,
+				struct seq_file *m)
 {
-	const struct irqbed_irq_stats *irq = &q->irq;
+	seq_printf(m, "\"submitted\":%llu,\"completed\":%llu,\"failed\":%llu,\"in_flight\":%llu",
+		   c->submitted, c->completed, c->failed, c->in_flight);
+	seq_printf(m, ",\"requeued\":%llu,\"timeouts\":%llu", c->requeued,
+		   c->timeouts);
+	seq_printf(m, ",\n\"recovered_without_irq\":%llu,\"reset_completions\":%llu,\"unexpected\":%llu",
+		   c->recovered, c->reset_completions, c->unexpected);
+	seq_printf(m, ",\n\"hard_completions\":%llu,\"thread_completions\":%llu",
+		   c->hard, c->thread);
+	seq_printf(m, ",\"hard_empty\":%llu,\"thread_empty\":%llu",
+		   c->hard_empty, c->thread_empty);
+}
 
-	seq_printf(m, ",\n\"irqs\":%llu,\"irqs_none\":%llu",
-		   irq->irqs, irq->none);
+/* The sums, then each queue's own under its number. */
+static void irqbed_queues_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
+{
+	struct irqbed_counts sum = { };
+
+	for (u32 i = 0; i < ctrl->nr_queues; i++)
+		irqbed_counts_add(&sum, ctrl->queues[i]);
+	irqbed_counts_print(&sum, m);
+	seq_printf(m, ",\n\"resets\":%llu,\"resets_failed\":%llu", ctrl->resets,
+		   ctrl->resets_failed);
+	seq_puts(m, ",\n\"queues\":{");
+	for (u32 i = 0; i < ctrl->nr_queues; i++) {
+		struct irqbed_counts c = { };
+
+		irqbed_counts_add(&c, ctrl->queues[i]);
+		seq_printf(m, "%s\n\"%u\":{\"state\":\"%s\",", i ? "," : "", i,
+			   irqbed_state_words[READ_ONCE(ctrl->queues[i]->state)]);
+		irqbed_counts_print(&c, m);
+		seq_puts(m, "}");
+	}
+	seq_puts(m, "}");
+}
+
+static void irqbed_irq_add(struct irqbed_irq_stats *sum,
+			   const struct irqbed_irq_stats *irq)
+{
+	sum->irqs += irq->irqs;
+	sum->none += irq->none;
+	sum->in_hardirq += irq->in_hardirq;
+	sum->in_thread += irq->in_thread;
+	for (u32 i = 0; i < IRQBED_NR_REASONS; i++)
+		sum->handovers[i] += irq->handovers[i];
+	irqbed_hist_merge(&sum->hard_ns, &irq->hard_ns);
+	irqbed_hist_merge(&sum->thread_ns, &irq->thread_ns);
+}
+
+static void irqbed_irq_print(const struct irqbed_irq_stats *irq,
+			     struct seq_file *m)
+{
+	seq_printf(m, "\"irqs\":%llu,\"irqs_none\":%llu", irq->irqs, irq->none);
 	seq_printf(m, ",\n\"hard_context\":{\"hardirq\":%llu,\"thread\":%llu}",
 		   irq->in_hardirq, irq->in_thread);
 	seq_printf(m, ",\n\"handovers\":{\"policy\":%llu,\"time\":%llu,\"count\":%llu}",
@@ -90,6 +158,28 @@ static void irqbed_irq_print(struct irqbed_queue *q, struct seq_file *m)
 		   irq->handovers[IRQBED_REASON_COUNT]);
 	irqbed_hist_print(m, "hard_ns", &irq->hard_ns);
 	irqbed_hist_print(m, "thread_ns", &irq->thread_ns);
+}
+
+/* The sums, then, when there are several, each vector's own. */
+static int irqbed_vectors_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
+{
+	struct irqbed_irq_stats *sum = kzalloc(sizeof(*sum), GFP_KERNEL);
+
+	if (!sum)
+		return -ENOMEM;
+	for (u32 i = 0; i < ctrl->nr_vectors; i++)
+		irqbed_irq_add(sum, &ctrl->vectors[i]->stats);
+	seq_puts(m, ",\n");
+	irqbed_irq_print(sum, m);
+	kfree(sum);
+	seq_puts(m, ",\n\"vectors\":{");
+	for (u32 i = 0; ctrl->nr_vectors > 1 && i < ctrl->nr_vectors; i++) {
+		seq_printf(m, "%s\n\"%u\":{", i ? "," : "", i);
+		irqbed_irq_print(&ctrl->vectors[i]->stats, m);
+		seq_puts(m, "}");
+	}
+	seq_puts(m, "}");
+	return 0;
 }
 
 static void irqbed_config_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
@@ -111,36 +201,60 @@ static void irqbed_config_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
 		   ctrl->nr_disks);
 }
 
-/**
- * irqbed_stats_print() - the whole object
- * @q: the queue
- * @m: where to
- */
-void irqbed_stats_print(struct irqbed_queue *q, struct seq_file *m)
+/* A controller is what the worst off of its queues is, but dead only as a whole. */
+static enum irqbed_queue_state irqbed_state(struct irqbed_ctrl *ctrl)
 {
-	static const char *const states[] = {
-		[IRQBED_CTRL_LIVE] = "live",
-		[IRQBED_CTRL_RESETTING] = "resetting",
-		[IRQBED_CTRL_DEAD] = "dead",
-	};
-
-	seq_puts(m, "{");
-	irqbed_counts_print(q, m);
-	irqbed_irq_print(q, m);
-	irqbed_config_print(q->ctrl, m);
-	seq_printf(m, ",\"state\":\"%s\"}\n", states[READ_ONCE(q->ctrl->state)]);
+	if (!irqbed_any_live(ctrl, irqbed_all_queues(ctrl)))
+		return IRQBED_QUEUE_DEAD;
+	for (u32 i = 0; i < ctrl->nr_queues; i++) {
+		if (READ_ONCE(ctrl->queues[i]->state) == IRQBED_QUEUE_RESETTING)
+			return IRQBED_QUEUE_RESETTING;
+	}
+	return IRQBED_QUEUE_LIVE;
 }
 
 /**
- * irqbed_stats_reset() - all counters and histograms to 0
- * @q: the queue, with nothing in flight and its handlers through
+ * irqbed_stats_print() - the whole object
+ * @ctrl: the controller
+ * @m: where to
+ *
+ * Return: 0 or -ENOMEM.
  */
-void irqbed_stats_reset(struct irqbed_queue *q)
+int irqbed_stats_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
+{
+	int err;
+
+	seq_puts(m, "{");
+	irqbed_queues_print(ctrl, m);
+	err = irqbed_vectors_print(ctrl, m);
+	if (err)
+		return err;
+	irqbed_config_print(ctrl, m);
+	seq_printf(m, ",\"state\":\"%s\"}\n",
+		   irqbed_state_words[irqbed_state(ctrl)]);
+	return 0;
+}
+
+static void irqbed_queue_stats_reset(struct irqbed_queue *q)
 {
 	q->submitted = 0;
 	atomic64_set(&q->failed_unsent, 0);
 	atomic64_set(&q->unexpected, 0);
 	memset(q->ctx, 0, sizeof(q->ctx));
-	memset(&q->irq, 0, sizeof(q->irq));
-	memset(&q->recover, 0, sizeof(q->recover));
+	q->timeouts = 0;
+}
+
+/**
+ * irqbed_stats_reset() - all counters and histograms to 0
+ * @ctrl: the controller, with nothing in flight and its handlers through
+ */
+void irqbed_stats_reset(struct irqbed_ctrl *ctrl)
+{
+	for (u32 i = 0; i < ctrl->nr_queues; i++)
+		irqbed_queue_stats_reset(ctrl->queues[i]);
+	for (u32 i = 0; i < ctrl->nr_vectors; i++)
+		memset(&ctrl->vectors[i]->stats, 0,
+		       sizeof(ctrl->vectors[i]->stats));
+	ctrl->resets = 0;
+	ctrl->resets_failed = 0;
 }

@@ -43,6 +43,7 @@ TRACE_EVENT(irqbed_submit,
 		     const struct irqbed_cmd *cmd),
 	    TP_ARGS(q, rq, cmd),
 	    TP_STRUCT__entry(__string(dev, pci_name(q->ctrl->pdev))
+			     __field(u32, q)
 			     __field(int, tag)
 			     __field(u64, seq)
 			     __field(u32, lun)
@@ -51,6 +52,7 @@ TRACE_EVENT(irqbed_submit,
 			     __field(u32, bytes)
 			     __field(u32, retries)),
 	    TP_fast_assign(__assign_str(dev);
+			   __entry->q = q->index;
 			   __entry->tag = rq->tag;
 			   __entry->seq = cmd->seq;
 			   __entry->lun = cmd->lun;
@@ -58,54 +60,59 @@ TRACE_EVENT(irqbed_submit,
 			   __entry->sector = blk_rq_pos(rq);
 			   __entry->bytes = blk_rq_bytes(rq);
 			   __entry->retries = cmd->retries;),
-	    TP_printk("dev=%s q=0 tag=%d seq=%llu lun=%u op=%u sector=%llu bytes=%u retries=%u",
-		      __get_str(dev), __entry->tag, __entry->seq, __entry->lun,
-		      __entry->op, __entry->sector, __entry->bytes,
-		      __entry->retries)
+	    TP_printk("dev=%s q=%u tag=%d seq=%llu lun=%u op=%u sector=%llu bytes=%u retries=%u",
+		      __get_str(dev), __entry->q, __entry->tag, __entry->seq,
+		      __entry->lun, __entry->op, __entry->sector,
+		      __entry->bytes, __entry->retries)
 );
 
-/* A pass over the slots: what it did, how long it took, why it stopped. */
+/*
+ * A pass over a vector's queues: what it did, how long it took, why it stopped.
+ * Its q is the vector; its seq the first of these queues'.
+ */
 DECLARE_EVENT_CLASS(irqbed_pass,
-		    TP_PROTO(const struct irqbed_queue *q,
+		    TP_PROTO(const struct irqbed_vector *vec,
 			     const struct irqbed_reap_result *res, u64 ns),
-		    TP_ARGS(q, res, ns),
-		    TP_STRUCT__entry(__string(dev, pci_name(q->ctrl->pdev))
+		    TP_ARGS(vec, res, ns),
+		    TP_STRUCT__entry(__string(dev, pci_name(vec->ctrl->pdev))
+				     __field(u32, q)
 				     __field(u64, seq)
 				     __field(u32, done)
-				     __field(u32, more)
+				     __field(u32, left)
 				     __field(u32, reason)
 				     __field(u64, ns)),
 		    TP_fast_assign(__assign_str(dev);
-				   __entry->seq = READ_ONCE(q->seq);
+				   __entry->q = vec->index;
+				   __entry->seq = irqbed_vector_seq(vec);
 				   __entry->done = res->done;
-				   __entry->more = res->more;
+				   __entry->left = res->left;
 				   __entry->reason = res->reason;
 				   __entry->ns = ns;),
-		    TP_printk("dev=%s q=0 tag=-1 seq=%llu done=%u more=%u reason=%s ns=%llu",
-			      __get_str(dev), __entry->seq, __entry->done,
-			      __entry->more, irqbed_show_reason(__entry->reason),
-			      __entry->ns)
+		    TP_printk("dev=%s q=%u tag=-1 seq=%llu done=%u left=%x reason=%s ns=%llu",
+			      __get_str(dev), __entry->q, __entry->seq,
+			      __entry->done, __entry->left,
+			      irqbed_show_reason(__entry->reason), __entry->ns)
 );
 
 /* G2: the hard handler is through. */
 DEFINE_EVENT(irqbed_pass, irqbed_hardirq,
-	     TP_PROTO(const struct irqbed_queue *q,
+	     TP_PROTO(const struct irqbed_vector *vec,
 		      const struct irqbed_reap_result *res, u64 ns),
-	     TP_ARGS(q, res, ns)
+	     TP_ARGS(vec, res, ns)
 );
 
 /* G3: the hard handler leaves the rest to the thread. */
 DEFINE_EVENT(irqbed_pass, irqbed_handover,
-	     TP_PROTO(const struct irqbed_queue *q,
+	     TP_PROTO(const struct irqbed_vector *vec,
 		      const struct irqbed_reap_result *res, u64 ns),
-	     TP_ARGS(q, res, ns)
+	     TP_ARGS(vec, res, ns)
 );
 
 /* G3: the thread is through. */
 DEFINE_EVENT(irqbed_pass, irqbed_thread,
-	     TP_PROTO(const struct irqbed_queue *q,
+	     TP_PROTO(const struct irqbed_vector *vec,
 		      const struct irqbed_reap_result *res, u64 ns),
-	     TP_ARGS(q, res, ns)
+	     TP_ARGS(vec, res, ns)
 );
 
 /* G4: the block layer gets a request back (err 0, or -errno). */
@@ -114,17 +121,19 @@ TRACE_EVENT(irqbed_end,
 		     u32 tag, blk_status_t status, enum irqbed_ctx ctx),
 	    TP_ARGS(q, cmd, tag, status, ctx),
 	    TP_STRUCT__entry(__string(dev, pci_name(q->ctrl->pdev))
+			     __field(u32, q)
 			     __field(int, tag)
 			     __field(u64, seq)
 			     __field(int, err)
 			     __field(u32, ctx)),
 	    TP_fast_assign(__assign_str(dev);
+			   __entry->q = q->index;
 			   __entry->tag = tag;
 			   __entry->seq = cmd->seq;
 			   __entry->err = blk_status_to_errno(status);
 			   __entry->ctx = ctx;),
-	    TP_printk("dev=%s q=0 tag=%d seq=%llu err=%d ctx=%s",
-		      __get_str(dev), __entry->tag, __entry->seq, __entry->err,
+	    TP_printk("dev=%s q=%u tag=%d seq=%llu err=%d ctx=%s",
+		      __get_str(dev), __entry->q, __entry->tag, __entry->seq, __entry->err,
 		      irqbed_show_ctx(__entry->ctx))
 );
 
@@ -135,14 +144,16 @@ TRACE_EVENT(irqbed_err_unexpected,
 	    TP_ARGS(q, tag, seq, what),
 	    TP_STRUCT__entry(__string(dev, pci_name(q->ctrl->pdev))
 			     __string(what, what)
+			     __field(u32, q)
 			     __field(int, tag)
 			     __field(u64, seq)),
 	    TP_fast_assign(__assign_str(dev);
 			   __assign_str(what);
+			   __entry->q = q->index;
 			   __entry->tag = tag;
 			   __entry->seq = seq;),
-	    TP_printk("dev=%s q=0 tag=%d seq=%llu %s", __get_str(dev),
-		      __entry->tag, __entry->seq, __get_str(what))
+	    TP_printk("dev=%s q=%u tag=%d seq=%llu %s", __get_str(dev),
+		      __entry->q, __entry->tag, __entry->seq, __get_str(what))
 );
 
 #endif /* IRQBED_TRACE_H */

@@ -246,31 +246,32 @@ static blk_status_t irqbed_ufs_result(struct irqbed_queue *q,
  * Only enabled bits are looked at and cleared: with the interrupts masked none
  * can be ours, whatever a driver that shares the line makes us look for.
  */
-static u32 irqbed_ufs_ack(struct irqbed_queue *q)
+static struct irqbed_events irqbed_ufs_ack(struct irqbed_vector *vec)
 {
-	struct irqbed_ctrl *ctrl = q->ctrl;
+	struct irqbed_ctrl *ctrl = vec->ctrl;
 	u32 status = irqbed_ufs_read(ctrl, REG_INTERRUPT_STATUS);
-	u32 events = 0;
+	struct irqbed_events events = { };
 
 	if (unlikely(status == U32_MAX))	/* gone */
-		return 0;
+		return events;
 	status &= READ_ONCE(irqbed_ufs(ctrl)->ie);
 	if (!status)
-		return 0;
+		return events;
 	irqbed_ufs_write(ctrl, REG_INTERRUPT_STATUS, status);
+	events.ours = true;
 	if (status & UTP_TRANSFER_REQ_COMPL)
-		events |= IRQBED_EV_DONE;
+		events.done = vec->queues;
 	if (unlikely(status & IRQBED_UFS_FATAL))
-		events |= IRQBED_EV_FATAL;
+		events.stuck = vec->queues;
 	return events;
 }
 
-static void irqbed_ufs_mask(struct irqbed_queue *q, bool off)
+static void irqbed_ufs_mask(struct irqbed_vector *vec, bool off)
 {
-	struct irqbed_ufs *ufs = irqbed_ufs(q->ctrl);
+	struct irqbed_ufs *ufs = irqbed_ufs(vec->ctrl);
 
 	WRITE_ONCE(ufs->ie, off ? 0 : IRQBED_UFS_IE);
-	irqbed_ufs_write(q->ctrl, REG_INTERRUPT_ENABLE, ufs->ie);
+	irqbed_ufs_write(vec->ctrl, REG_INTERRUPT_ENABLE, ufs->ie);
 }
 
 const struct irqbed_transport irqbed_ufs_transport = {

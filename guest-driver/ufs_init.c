@@ -31,7 +31,7 @@ static int irqbed_ufs_wait(struct irqbed_ctrl *ctrl, u32 reg, u32 mask,
 }
 
 /**
- * irqbed_ufs_alloc() - number of slots, and the memory for their lists
+ * irqbed_ufs_alloc() - slots, the memory for their lists, queue and vector
  * @ctrl: the controller, its registers mapped
  *
  * Return: 0 or -errno; the memory goes with the PCI device.
@@ -71,7 +71,10 @@ int irqbed_ufs_alloc(struct irqbed_ctrl *ctrl)
 	if (!ufs->utrd || !ufs->ucd || !ufs->utmrd || !ufs->admin)
 		return -ENOMEM;
 	ctrl->priv = ufs;
-	return 0;
+	err = irqbed_queues_alloc(ctrl, 1);
+	if (err)
+		return err;
+	return irqbed_vectors_alloc(ctrl, 1);
 }
 
 /**
@@ -97,7 +100,7 @@ int irqbed_ufs_exec(struct irqbed_ctrl *ctrl, enum utp_data_direction dir,
 	if (bytes)
 		irqbed_ufs_fill_prd(ufs->ucd[slot].prdt, ufs->admin_dma, bytes);
 	irqbed_ufs_fill_utrd(ufs, slot, dir, bytes ? 1 : 0);
-	ctrl->queue.seq++;
+	ctrl->queues[0]->seq++;
 	irqbed_ufs_write(ctrl, REG_UTP_TRANSFER_REQ_DOOR_BELL, BIT(slot));
 	err = irqbed_ufs_wait(ctrl, REG_UTP_TRANSFER_REQ_DOOR_BELL, BIT(slot), 0);
 	if (err)
