@@ -64,7 +64,11 @@ static ssize_t irqbed_knob_write(struct file *file, const char __user *buf,
 		return err;
 	mutex_lock(&ctrl->config_mutex);
 	irqbed_drain(ctrl);
+	/* A reset, too, sees one value; so does a handler that came for nothing. */
+	mutex_lock(&ctrl->recover_mutex);
 	WRITE_ONCE(*irqbed_knob_val(knob, &ctrl->config), val);
+	irqbed_irq_sync(ctrl);
+	mutex_unlock(&ctrl->recover_mutex);
 	irqbed_unfreeze(ctrl);
 	mutex_unlock(&ctrl->config_mutex);
 	return len;

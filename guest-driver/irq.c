@@ -24,6 +24,29 @@ static bool irqbed_masks_for_thread(const struct irqbed_ctrl *ctrl)
 	return ctrl->irq_mode == IRQBED_IRQ_INTX;
 }
 
+/**
+ * irqbed_ack() - read and clear the interrupt status of a vector's queues
+ * @vec: the vector
+ *
+ * Under the controller's lock when the registers are several queues': the
+ * handler and a timeout's look must not clear what the other has not read.
+ *
+ * Return: what it said.
+ */
+struct irqbed_events irqbed_ack(struct irqbed_vector *vec)
+{
+	struct irqbed_ctrl *ctrl = vec->ctrl;
+	struct irqbed_events events;
+	unsigned long flags;
+
+	if (is_power_of_2(vec->queues))
+		return ctrl->ops->ack(vec);
+	flags = irqbed_lock(&ctrl->lock);
+	events = ctrl->ops->ack(vec);
+	irqbed_unlock(&ctrl->lock, flags);
+	return events;
+}
+
 static void irqbed_count_context(struct irqbed_vector *vec)
 {
 	if (in_hardirq())
@@ -50,7 +73,7 @@ static irqreturn_t irqbed_irq_hard(int irq, void *data)
 	struct irqbed_ctrl *ctrl = vec->ctrl;
 	const struct irqbed_config *config = &ctrl->config;
 	u64 start_ns = local_clock();
-	struct irqbed_events events = ctrl->ops->ack(vec);
+	struct irqbed_events events = irqbed_ack(vec);
 	struct irqbed_reap_result res = { };
 	struct irqbed_budget budget;
 	u64 ns;

@@ -32,6 +32,12 @@ enum irqbed_irq_mode {
 	IRQBED_IRQ_INTX,
 };
 
+/* What protects command state. */
+enum irqbed_lock_scope {
+	IRQBED_LOCK_HOST,	/* one lock for the controller */
+	IRQBED_LOCK_PORT,	/* one for each queue */
+};
+
 /* The value of a knob that is set to "none". */
 #define IRQBED_NONE		U64_MAX
 
@@ -47,6 +53,28 @@ struct irqbed_config {
 	u64 timeout_ms;
 	u64 max_retries;
 	u64 irq_mode;
+	u64 lock;
+	u64 lock_stats;
+};
+
+/**
+ * struct irqbed_lock - a spin lock that can say how it is used
+ * @lock: the lock; it protects the other fields, too
+ * @config: the controller's knobs
+ * @is_measured: this hold is
+ * @taken_ns: local_clock() when this hold began, if it is measured
+ * @waited_ns: how long it was waited for, ditto
+ * @hold_ns: of all measured holds
+ * @wait_ns: ditto
+ */
+struct irqbed_lock {
+	spinlock_t lock;
+	const struct irqbed_config *config;
+	bool is_measured;
+	u64 taken_ns;
+	u64 waited_ns;
+	struct irqbed_hist hold_ns;
+	struct irqbed_hist wait_ns;
 };
 
 /**
@@ -148,8 +176,8 @@ struct irqbed_vector;
  * @state: written under @ctrl->recover_mutex
  * @set: the tag set of its disks; NULL when it has none
  * @tag_set: the tag set, in the first of the queues that share it
- * @lock: protects the doorbell and the fields down to @cmds; taken in hard
- *	interrupts
+ * @lock: protects the doorbell and the fields down to @cmds, unless the
+ *	controller's does; taken in hard interrupts; see irqbed_queue_lock()
  * @outstanding: slots that the hardware owns
  * @ready: slots that the hardware is done with, left by a pass that had to stop
  * @seq: number of doorbells rung
@@ -173,7 +201,7 @@ struct irqbed_queue {
 	struct blk_mq_tag_set *set;
 	struct blk_mq_tag_set tag_set;
 
-	spinlock_t lock ____cacheline_aligned_in_smp;
+	struct irqbed_lock lock ____cacheline_aligned_in_smp;
 	u32 outstanding;
 	u32 ready;
 	u64 seq;
@@ -261,6 +289,8 @@ struct irqbed_disk {
  * @recover_mutex: one timeout or reset at a time; also makes them the only
  *	writer of their counters
  * @stuck: map of the queues that @recover_work is to recover
+ * @lock: protects status registers that several queues share, and command state
+ *	when the knob "lock" says so; taken in hard interrupts
  * @priv: the transport's own
  */
 struct irqbed_ctrl {
@@ -285,6 +315,7 @@ struct irqbed_ctrl {
 	u32 nr_vectors;
 	struct irqbed_queue *queues[IRQBED_MAX_QUEUES];
 	u32 nr_queues;
+	struct irqbed_lock lock ____cacheline_aligned_in_smp;
 };
 
 /**
@@ -298,6 +329,11 @@ struct irqbed_reap_result {
 	u32 left;
 	enum irqbed_reason reason;
 };
+
+static inline bool irqbed_locks_host(const struct irqbed_ctrl *ctrl)
+{
+	return READ_ONCE(ctrl->config.lock) == IRQBED_LOCK_HOST;
+}
 
 static inline bool irqbed_queue_is_dead(const struct irqbed_queue *q)
 {
@@ -333,6 +369,8 @@ static inline struct irqbed_queue *irqbed_rq_queue(const struct request *rq)
 /* params.c */
 extern const char *const irqbed_policy_words[];
 extern const char *const irqbed_irq_mode_words[];
+extern const char *const irqbed_lock_words[];
+extern const char *const irqbed_switch_words[];
 extern const struct irqbed_knob *const irqbed_knobs[];
 extern const u32 irqbed_nr_knobs;
 extern struct irqbed_config irqbed_default_config;
@@ -364,6 +402,14 @@ void irqbed_cmd_move(struct irqbed_queue *q, struct irqbed_cmd *cmd,
 void irqbed_end_slot(struct irqbed_queue *q, u32 slot, enum irqbed_ctx ctx);
 void irqbed_end_lost(struct irqbed_queue *q);
 
+/* lock.c */
+void irqbed_lock_init(struct irqbed_lock *l, const struct irqbed_ctrl *ctrl);
+struct irqbed_lock *irqbed_queue_lock(struct irqbed_queue *q);
+unsigned long irqbed_lock(struct irqbed_lock *l) __acquires(&l->lock);
+void irqbed_unlock(struct irqbed_lock *l, unsigned long flags)
+	__releases(&l->lock);
+void irqbed_lock_stats_reset(struct irqbed_lock *l);
+
 /* reap.c */
 struct irqbed_reap_result irqbed_reap(struct irqbed_ctrl *ctrl, u32 queues,
 				      const struct irqbed_budget *budget,
@@ -371,6 +417,7 @@ struct irqbed_reap_result irqbed_reap(struct irqbed_ctrl *ctrl, u32 queues,
 
 /* irq.c */
 int irqbed_vectors_alloc(struct irqbed_ctrl *ctrl, u32 count);
+struct irqbed_events irqbed_ack(struct irqbed_vector *vec);
 int irqbed_irq_init(struct irqbed_ctrl *ctrl);
 void irqbed_irq_exit(struct irqbed_ctrl *ctrl);
 void irqbed_irq_mask(struct irqbed_ctrl *ctrl, bool off);

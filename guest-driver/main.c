@@ -19,6 +19,7 @@ static void irqbed_ctrl_init(struct irqbed_ctrl *ctrl, struct pci_dev *pdev,
 	ctrl->pdev = pdev;
 	ctrl->ops = (const struct irqbed_transport *)id->driver_data;
 	ctrl->config = irqbed_default_config;
+	irqbed_lock_init(&ctrl->lock, ctrl);
 	mutex_init(&ctrl->config_mutex);
 	mutex_init(&ctrl->recover_mutex);
 	INIT_WORK(&ctrl->recover_work, irqbed_recover_work);

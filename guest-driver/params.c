@@ -21,6 +21,13 @@ const char *const irqbed_irq_mode_words[] = {
 	[IRQBED_IRQ_INTX] = "intx",
 };
 
+const char *const irqbed_lock_words[] = {
+	[IRQBED_LOCK_HOST] = "host",
+	[IRQBED_LOCK_PORT] = "port",
+};
+
+const char *const irqbed_switch_words[] = { "off", "on" };
+
 /* What new controllers start with. */
 struct irqbed_config irqbed_default_config;
 
@@ -174,6 +181,10 @@ IRQBED_KNOB(max_retries, NULL, 0, 100, false, false, 5, "times",
 	    "how often a request is sent again after a reset or a busy device");
 IRQBED_KNOB(irq_mode, irqbed_irq_mode_words, 0, 1, false, false, msi, "word",
 	    "interrupt asked for: msi or intx");
+IRQBED_KNOB(lock, irqbed_lock_words, 0, 1, false, true, port, "word",
+	    "what protects command state: host, one lock for all queues; port, one for each");
+IRQBED_KNOB(lock_stats, irqbed_switch_words, 0, 1, false, true, off, "word",
+	    "measure how long locks are waited for and held: off or on");
 
 IRQBED_PARAM(policy);
 IRQBED_PARAM(time_limit_ns);
@@ -182,6 +193,8 @@ IRQBED_PARAM(queue_depth);
 IRQBED_PARAM(timeout_ms);
 IRQBED_PARAM(max_retries);
 IRQBED_PARAM(irq_mode);
+IRQBED_PARAM(lock);
+IRQBED_PARAM(lock_stats);
 
 const struct irqbed_knob *const irqbed_knobs[] = {
 	&irqbed_knob_policy,
@@ -191,6 +204,8 @@ const struct irqbed_knob *const irqbed_knobs[] = {
 	&irqbed_knob_timeout_ms,
 	&irqbed_knob_max_retries,
 	&irqbed_knob_irq_mode,
+	&irqbed_knob_lock,
+	&irqbed_knob_lock_stats,
 };
 
 const u32 irqbed_nr_knobs = ARRAY_SIZE(irqbed_knobs);

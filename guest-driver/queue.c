@@ -33,7 +33,7 @@ int irqbed_queues_alloc(struct irqbed_ctrl *ctrl, u32 count)
 			return -ENOMEM;
 		q->ctrl = ctrl;
 		q->index = i;
-		spin_lock_init(&q->lock);
+		irqbed_lock_init(&q->lock, ctrl);
 		ctrl->queues[i] = q;
 	}
 	ctrl->nr_queues = count;
@@ -100,11 +100,12 @@ static blk_status_t irqbed_map(struct irqbed_ctrl *ctrl, struct request *rq)
 static void irqbed_issue(struct irqbed_queue *q, struct request *rq)
 {
 	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
+	struct irqbed_lock *lock = irqbed_queue_lock(q);
 	bool again = rq->rq_flags & RQF_DONTPREP;
 	unsigned long flags;
 
 	rq->rq_flags |= RQF_DONTPREP;
-	spin_lock_irqsave(&q->lock, flags);
+	flags = irqbed_lock(lock);
 	if (again)
 		atomic_dec(&q->waiting);
 	else
@@ -116,7 +117,7 @@ static void irqbed_issue(struct irqbed_queue *q, struct request *rq)
 	q->outstanding |= BIT(rq->tag);
 	trace_irqbed_submit(q, rq, cmd);
 	q->ctrl->ops->kick(q, rq->tag);
-	spin_unlock_irqrestore(&q->lock, flags);
+	irqbed_unlock(lock, flags);
 }
 
 /*

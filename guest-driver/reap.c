@@ -12,29 +12,51 @@
 #include "irqbed.h"
 
 /* Take all slots that are finished; the caller must end or return them. */
-static u32 irqbed_claim(struct irqbed_queue *q)
+static u32 irqbed_claim_locked(struct irqbed_queue *q)
 {
-	unsigned long flags;
 	u32 done = 0;
 	u32 slots;
 
-	spin_lock_irqsave(&q->lock, flags);
 	if (q->outstanding)
 		done = q->ctrl->ops->done(q) & q->outstanding;
 	q->outstanding &= ~done;
 	slots = done | q->ready;
 	q->ready = 0;
-	spin_unlock_irqrestore(&q->lock, flags);
 	return slots;
+}
+
+static void irqbed_claim_by_host(struct irqbed_ctrl *ctrl, u32 queues,
+				 u32 *slots)
+{
+	unsigned long flags = irqbed_lock(&ctrl->lock);
+
+	while (queues) {
+		struct irqbed_queue *q = irqbed_next_queue(ctrl, &queues);
+
+		slots[q->index] = irqbed_claim_locked(q);
+	}
+	irqbed_unlock(&ctrl->lock, flags);
+}
+
+static void irqbed_claim_by_port(struct irqbed_ctrl *ctrl, u32 queues,
+				 u32 *slots)
+{
+	while (queues) {
+		struct irqbed_queue *q = irqbed_next_queue(ctrl, &queues);
+		unsigned long flags = irqbed_lock(&q->lock);
+
+		slots[q->index] = irqbed_claim_locked(q);
+		irqbed_unlock(&q->lock, flags);
+	}
 }
 
 static void irqbed_unclaim(struct irqbed_queue *q, u32 slots)
 {
-	unsigned long flags;
+	struct irqbed_lock *lock = irqbed_queue_lock(q);
+	unsigned long flags = irqbed_lock(lock);
 
-	spin_lock_irqsave(&q->lock, flags);
 	q->ready |= slots;
-	spin_unlock_irqrestore(&q->lock, flags);
+	irqbed_unlock(lock, flags);
 }
 
 /* The budget's verdict; the clock is read only when it matters. */
@@ -98,18 +120,16 @@ struct irqbed_reap_result irqbed_reap(struct irqbed_ctrl *ctrl, u32 queues,
 {
 	struct irqbed_reap_result res = { };
 	u32 slots[IRQBED_MAX_QUEUES];
-	u32 rest = queues;
 
 	res.reason = irqbed_stop_reason(budget, start_ns, 0);
 	if (res.reason) {
 		res.left = queues;
 		return res;
 	}
-	while (rest) {
-		struct irqbed_queue *q = irqbed_next_queue(ctrl, &rest);
-
-		slots[q->index] = irqbed_claim(q);
-	}
+	if (irqbed_locks_host(ctrl))
+		irqbed_claim_by_host(ctrl, queues, slots);
+	else
+		irqbed_claim_by_port(ctrl, queues, slots);
 	while (queues) {
 		struct irqbed_queue *q = irqbed_next_queue(ctrl, &queues);
 

@@ -29,14 +29,14 @@ static bool irqbed_has_slot(const struct irqbed_queue *q,
  */
 static void irqbed_take_all(struct irqbed_queue *q)
 {
-	unsigned long flags;
+	struct irqbed_lock *lock = irqbed_queue_lock(q);
+	unsigned long flags = irqbed_lock(lock);
 	u32 slots;
 
-	spin_lock_irqsave(&q->lock, flags);
 	slots = q->outstanding | q->ready;
 	q->outstanding = 0;
 	q->ready = 0;
-	spin_unlock_irqrestore(&q->lock, flags);
+	irqbed_unlock(lock, flags);
 	q->lost_slots = slots;
 	while (slots) {
 		u32 slot = __ffs(slots);
@@ -156,7 +156,7 @@ static void irqbed_recover(struct irqbed_ctrl *ctrl, bool revive)
 static void irqbed_look(struct irqbed_queue *q)
 {
 	struct irqbed_ctrl *ctrl = q->ctrl;
-	struct irqbed_events events = ctrl->ops->ack(q->vec);
+	struct irqbed_events events = irqbed_ack(q->vec);
 
 	if (events.stuck)
 		irqbed_recover_schedule(ctrl, events.stuck);

@@ -22,7 +22,7 @@ static void irqbed_hist_print(struct seq_file *m, const char *name,
 {
 	const char *comma = "";
 
-	seq_printf(m, ",\n\"%s\":{\"unit\":\"ns\",\"base\":\"log2\",\"sub_bits\":%d",
+	seq_printf(m, "\n\"%s\":{\"unit\":\"ns\",\"base\":\"log2\",\"sub_bits\":%d",
 		   name, IRQBED_HIST_SUB_BITS);
 	seq_printf(m, ",\"count\":%llu,\"sum\":%llu,\"min\":%llu,\"max\":%llu",
 		   h->count, h->sum, h->min, h->max);
@@ -156,7 +156,9 @@ static void irqbed_irq_print(const struct irqbed_irq_stats *irq,
 		   irq->handovers[IRQBED_REASON_POLICY],
 		   irq->handovers[IRQBED_REASON_TIME],
 		   irq->handovers[IRQBED_REASON_COUNT]);
+	seq_puts(m, ",");
 	irqbed_hist_print(m, "hard_ns", &irq->hard_ns);
+	seq_puts(m, ",");
 	irqbed_hist_print(m, "thread_ns", &irq->thread_ns);
 }
 
@@ -180,6 +182,25 @@ static int irqbed_vectors_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
 	}
 	seq_puts(m, "}");
 	return 0;
+}
+
+static void irqbed_lock_print(struct irqbed_lock *lock, struct seq_file *m)
+{
+	irqbed_hist_print(m, "lock_hold_ns", &lock->hold_ns);
+	seq_puts(m, ",");
+	irqbed_hist_print(m, "lock_wait_ns", &lock->wait_ns);
+}
+
+/* The controller's lock is "host", a queue's has the queue's number. */
+static void irqbed_locks_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
+{
+	seq_puts(m, ",\n\"locks\":{\"host\":{");
+	irqbed_lock_print(&ctrl->lock, m);
+	for (u32 i = 0; i < ctrl->nr_queues; i++) {
+		seq_printf(m, "},\n\"%u\":{", i);
+		irqbed_lock_print(&ctrl->queues[i]->lock, m);
+	}
+	seq_puts(m, "}}");
 }
 
 static void irqbed_config_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
@@ -229,6 +250,7 @@ int irqbed_stats_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
 	err = irqbed_vectors_print(ctrl, m);
 	if (err)
 		return err;
+	irqbed_locks_print(ctrl, m);
 	irqbed_config_print(ctrl, m);
 	seq_printf(m, ",\"state\":\"%s\"}\n",
 		   irqbed_state_words[irqbed_state(ctrl)]);
@@ -242,6 +264,7 @@ static void irqbed_queue_stats_reset(struct irqbed_queue *q)
 	atomic64_set(&q->unexpected, 0);
 	memset(q->ctx, 0, sizeof(q->ctx));
 	q->timeouts = 0;
+	irqbed_lock_stats_reset(&q->lock);
 }
 
 /**
@@ -255,6 +278,7 @@ void irqbed_stats_reset(struct irqbed_ctrl *ctrl)
 	for (u32 i = 0; i < ctrl->nr_vectors; i++)
 		memset(&ctrl->vectors[i]->stats, 0,
 		       sizeof(ctrl->vectors[i]->stats));
+	irqbed_lock_stats_reset(&ctrl->lock);
 	ctrl->resets = 0;
 	ctrl->resets_failed = 0;
 }

@@ -108,6 +108,10 @@ DRIVER = (
     Key("max_retries", "int", "How often a request is sent again after a reset or a busy device.",
         5, low=0, high=100),
     Key("irq_mode", "enum", "Interrupts the driver asks for.", "msi", choices=("msi", "intx")),
+    Key("lock", "enum", "What protects command state: host: one lock for all queues of a controller; "
+        "port: one for each.", "port", choices=("host", "port")),
+    Key("lock_stats", "enum", "Measure how long locks are waited for and held.", "off",
+        choices=("off", "on")),
 )
 
 # Of every disk's request queue, written to /sys/block/DISK/queue before each cell.
@@ -120,7 +124,7 @@ BLOCK = (
 )
 
 # Of [driver], what can be changed while the module is loaded (debugfs).
-DRIVER_LIVE = ("policy", "time_limit_ns", "max_completions")
+DRIVER_LIVE = ("policy", "time_limit_ns", "max_completions", "lock", "lock_stats")
 
 WORKLOAD = (
     Key("tool", "enum", "Program that makes the load.", "fio", choices=("fio", "dd")),
