@@ -115,7 +115,7 @@ enum irqbed_queue_state {
  */
 enum irqbed_cmd_state {
 	IRQBED_CMD_IDLE,
-	IRQBED_CMD_ISSUED,	/* has a slot; the hardware or a reaper has it */
+	IRQBED_CMD_ISSUED,	/* has a slot; held, or the hardware or a reaper has it */
 	IRQBED_CMD_LOST,	/* taken from the hardware by a reset */
 	IRQBED_CMD_WAITING,	/* on blk-mq's requeue list, no slot */
 };
@@ -136,10 +136,19 @@ struct irqbed_events {
 	u32 stuck;		/* only a recovery helps */
 };
 
+/* How much a recovery resets. */
+enum irqbed_level {
+	IRQBED_LEVEL_QUEUE,	/* one queue, while the others go on */
+	IRQBED_LEVEL_CTRL,	/* the controller */
+	IRQBED_LEVEL_NONE,	/* nothing: give it up */
+};
+
 /* One request: the driver's part of a struct request. */
 struct irqbed_cmd {
-	u64 seq;		/* n-th doorbell of its queue; set when issued */
+	u64 seq;		/* n-th doorbell of its queue; set when it rings */
 	enum irqbed_cmd_state state;
+	bool alone;		/* the hardware may have no other; see prep */
+	blk_status_t error;	/* see irqbed_lost_failed() */
 	u32 retries;
 	u32 lun;
 	int nents;		/* of sgl, before mapping */
@@ -180,6 +189,8 @@ struct irqbed_vector;
  *	controller's does; taken in hard interrupts; see irqbed_queue_lock()
  * @outstanding: slots that the hardware owns
  * @ready: slots that the hardware is done with, left by a pass that had to stop
+ * @held: slots that wait because of a request that must be alone
+ * @alone: of the slots held or outstanding, those with such a request
  * @seq: number of doorbells rung
  * @submitted: requests taken from blk-mq, each counted once however often sent
  * @cmds: the request in each slot, from doorbell to end; cleared by whoever
@@ -191,6 +202,9 @@ struct irqbed_vector;
  * @lost: the requests that a recovery took from the slots in @lost_slots; under
  *	@ctrl->recover_mutex
  * @lost_slots: see @lost
+ * @lost_excused: it is known whose fault the recovery was: to send the others
+ *	again is not counted against them
+ * @barren: recoveries for a timeout since the last request that succeeded
  * @timeouts: requests that blk-mq said were too old; ditto
  */
 struct irqbed_queue {
@@ -204,6 +218,8 @@ struct irqbed_queue {
 	struct irqbed_lock lock ____cacheline_aligned_in_smp;
 	u32 outstanding;
 	u32 ready;
+	u32 held;
+	u32 alone;
 	u64 seq;
 	u64 submitted;
 	struct request *cmds[IRQBED_MAX_SLOTS];
@@ -215,6 +231,8 @@ struct irqbed_queue {
 
 	struct request *lost[IRQBED_MAX_SLOTS];
 	u32 lost_slots;
+	bool lost_excused;
+	u32 barren;
 	u64 timeouts;
 };
 
@@ -240,12 +258,16 @@ struct irqbed_vector {
  * struct irqbed_transport - what a kind of controller does in its own way
  * @name: for messages
  * @queues_per_set: queues that share a tag set; 0 for all
+ * @recovers_alone: a queue can be stopped and started while others go on
  * @alloc: find out the number of slots, get queues (irqbed_queues_alloc()),
  *	vectors (irqbed_vectors_alloc()) and the memory that the hardware sees
- * @start: from any state to ready for requests, interrupts off
- * @stop: no DMA and no interrupts any more
+ * @start: a queue, from any state to ready for requests; NULL: the controller
+ *	and all its queues, interrupts off, a queue that does not start set dead;
+ *	-ENODEV when nothing is there
+ * @stop: a queue, no DMA any more; NULL: all, no interrupts either
  * @scan: call irqbed_disk_add() for each disk
- * @prep: describe a request to the hardware
+ * @prep: describe a request to the hardware; sets cmd->alone for one beside
+ *	which the hardware may have no other of its queue
  * @kick: ring the doorbell of a slot; under the queue's lock
  * @done: slots that the hardware has finished, of those it owns; ditto
  * @result: how a finished request went; BLK_STS_RESOURCE to send it again
@@ -255,9 +277,10 @@ struct irqbed_vector {
 struct irqbed_transport {
 	const char *name;
 	u32 queues_per_set;
+	bool recovers_alone;
 	int (*alloc)(struct irqbed_ctrl *ctrl);
-	int (*start)(struct irqbed_ctrl *ctrl);
-	void (*stop)(struct irqbed_ctrl *ctrl);
+	int (*start)(struct irqbed_ctrl *ctrl, struct irqbed_queue *q);
+	void (*stop)(struct irqbed_ctrl *ctrl, struct irqbed_queue *q);
 	int (*scan)(struct irqbed_ctrl *ctrl);
 	blk_status_t (*prep)(struct irqbed_queue *q, struct request *rq);
 	void (*kick)(struct irqbed_queue *q, u32 slot);
@@ -401,6 +424,8 @@ void irqbed_cmd_move(struct irqbed_queue *q, struct irqbed_cmd *cmd,
 		     enum irqbed_cmd_state from, enum irqbed_cmd_state to);
 void irqbed_end_slot(struct irqbed_queue *q, u32 slot, enum irqbed_ctx ctx);
 void irqbed_end_lost(struct irqbed_queue *q);
+void irqbed_lost_failed(struct irqbed_queue *q, u32 slot, blk_status_t error);
+void irqbed_advance_locked(struct irqbed_queue *q, bool alone_is_done);
 
 /* lock.c */
 void irqbed_lock_init(struct irqbed_lock *l, const struct irqbed_ctrl *ctrl);

@@ -41,9 +41,9 @@ static int irqbed_hw_init(struct irqbed_ctrl *ctrl)
 	err = ctrl->ops->alloc(ctrl);
 	if (err)
 		return err;
-	err = ctrl->ops->start(ctrl);
+	err = ctrl->ops->start(ctrl, NULL);
 	if (err)
-		ctrl->ops->stop(ctrl);
+		ctrl->ops->stop(ctrl, NULL);
 	return err;
 }
 
@@ -87,7 +87,7 @@ out_exit_irq:
 out_remove_disks:
 	irqbed_disks_remove(ctrl);
 	irqbed_tags_free(ctrl);
-	ctrl->ops->stop(ctrl);
+	ctrl->ops->stop(ctrl, NULL);
 out_free_index:
 	ida_free(&irqbed_ida, ctrl->index);
 	return err;
@@ -109,7 +109,7 @@ static void irqbed_remove(struct pci_dev *pdev)
 	irqbed_irq_mask(ctrl, true);
 	irqbed_irq_exit(ctrl);
 	cancel_work_sync(&ctrl->recover_work);
-	ctrl->ops->stop(ctrl);
+	ctrl->ops->stop(ctrl, NULL);
 	irqbed_tags_free(ctrl);
 	ida_free(&irqbed_ida, ctrl->index);
 }
@@ -121,7 +121,7 @@ static void irqbed_shutdown(struct pci_dev *pdev)
 
 	irqbed_freeze(ctrl);
 	irqbed_irq_mask(ctrl, true);
-	ctrl->ops->stop(ctrl);
+	ctrl->ops->stop(ctrl, NULL);
 }
 
 static const struct pci_device_id irqbed_ids[] = {

@@ -96,6 +96,54 @@ static blk_status_t irqbed_map(struct irqbed_ctrl *ctrl, struct request *rq)
 	return BLK_STS_OK;
 }
 
+/* The slot's request goes to the hardware. */
+static void irqbed_ring_locked(struct irqbed_queue *q, u32 slot)
+{
+	struct request *rq = q->cmds[slot];
+	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
+
+	cmd->seq = ++q->seq;
+	q->outstanding |= BIT(slot);
+	trace_irqbed_submit(q, rq, cmd);
+	q->ctrl->ops->kick(q, slot);
+}
+
+/**
+ * irqbed_advance_locked() - go on with what is held
+ * @q: the queue, under its lock; the hardware has nothing of it
+ * @alone_is_done: what the hardware had last was a request that must be alone
+ *
+ * Requests that must be alone and others take turns: one of the former, then
+ * all of the others that have come.  So neither waits for more than what the
+ * hardware had when it came, and one request that must be alone.
+ */
+void irqbed_advance_locked(struct irqbed_queue *q, bool alone_is_done)
+{
+	u32 others = q->held & ~q->alone;
+	u32 alone = q->held & q->alone;
+	u32 slots;
+
+	if (alone && !(others && alone_is_done))
+		slots = BIT(__ffs(alone));
+	else
+		slots = others;
+	q->held &= ~slots;
+	while (slots) {
+		u32 slot = __ffs(slots);
+
+		slots &= ~BIT(slot);
+		irqbed_ring_locked(q, slot);
+	}
+}
+
+/* Once something is held, what comes after it is held, too. */
+static bool irqbed_must_wait(const struct irqbed_queue *q,
+			     const struct irqbed_cmd *cmd)
+{
+	return q->held || (q->outstanding & q->alone) ||
+	       (cmd->alone && q->outstanding);
+}
+
 /* From here on the request is in flight. */
 static void irqbed_issue(struct irqbed_queue *q, struct request *rq)
 {
@@ -112,11 +160,13 @@ static void irqbed_issue(struct irqbed_queue *q, struct request *rq)
 		q->submitted++;
 	irqbed_cmd_move(q, cmd, again ? IRQBED_CMD_WAITING : IRQBED_CMD_IDLE,
 			IRQBED_CMD_ISSUED);
-	cmd->seq = ++q->seq;
 	q->cmds[rq->tag] = rq;
-	q->outstanding |= BIT(rq->tag);
-	trace_irqbed_submit(q, rq, cmd);
-	q->ctrl->ops->kick(q, rq->tag);
+	if (irqbed_must_wait(q, cmd))
+		q->held |= BIT(rq->tag);
+	else
+		irqbed_ring_locked(q, rq->tag);
+	if (cmd->alone)
+		q->alone |= BIT(rq->tag);
 	irqbed_unlock(lock, flags);
 }
 
@@ -139,6 +189,8 @@ static blk_status_t irqbed_queue_rq(struct blk_mq_hw_ctx *hctx,
 		cmd->lun = disk->lun;
 		cmd->state = IRQBED_CMD_IDLE;
 	}
+	cmd->alone = false;
+	cmd->error = BLK_STS_OK;
 	if (irqbed_queue_is_dead(q)) {
 		status = BLK_STS_IOERR;
 		goto out_fail;
@@ -174,7 +226,6 @@ static void irqbed_requeue(struct irqbed_queue *q, struct request *rq,
 {
 	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
 
-	cmd->retries++;
 	irqbed_cmd_move(q, cmd, from, IRQBED_CMD_WAITING);
 	q->ctx[ctx].requeued++;
 	atomic_inc(&q->waiting);
@@ -188,10 +239,13 @@ static void irqbed_end(struct irqbed_queue *q, struct request *rq, u32 tag,
 	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
 
 	irqbed_cmd_move(q, cmd, from, IRQBED_CMD_IDLE);
-	if (likely(!status))
+	if (likely(!status)) {
 		q->ctx[ctx].completed++;
-	else
+		if (unlikely(q->barren))
+			WRITE_ONCE(q->barren, 0);
+	} else {
 		q->ctx[ctx].failed++;
+	}
 	trace_irqbed_end(q, cmd, tag, status, ctx);
 	blk_mq_end_request(rq, status);
 }
@@ -227,6 +281,7 @@ void irqbed_end_slot(struct irqbed_queue *q, u32 slot, enum irqbed_ctx ctx)
 	irqbed_unmap(q->ctrl, rq);
 	if (unlikely(status == BLK_STS_RESOURCE)) {
 		if (irqbed_may_retry(q, cmd)) {
+			cmd->retries++;
 			irqbed_requeue(q, rq, IRQBED_CMD_ISSUED, ctx);
 			return;
 		}
@@ -240,12 +295,37 @@ static void irqbed_end_lost_one(struct irqbed_queue *q, struct request *rq)
 	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
 
 	irqbed_unmap(q->ctrl, rq);
-	if (irqbed_may_retry(q, cmd))
+	if (!cmd->error && irqbed_may_retry(q, cmd)) {
+		cmd->retries += !q->lost_excused;
 		irqbed_requeue(q, rq, IRQBED_CMD_LOST, IRQBED_CTX_RESET);
-	else
-		irqbed_end(q, rq, rq->tag, IRQBED_CMD_LOST, IRQBED_CTX_RESET,
-			   irqbed_queue_is_dead(q) ? BLK_STS_IOERR :
-			   BLK_STS_TIMEOUT);
+		return;
+	}
+	if (!cmd->error)
+		cmd->error = irqbed_queue_is_dead(q) ? BLK_STS_IOERR :
+			     BLK_STS_TIMEOUT;
+	irqbed_end(q, rq, rq->tag, IRQBED_CMD_LOST, IRQBED_CTX_RESET,
+		   cmd->error);
+}
+
+/**
+ * irqbed_lost_failed() - this request was why the queue had to be recovered
+ * @q: the queue, in the middle of a recovery
+ * @slot: the slot that the request had
+ * @error: what it is to end with
+ *
+ * For the transport's start.  A slot that had none is the hardware's mistake.
+ */
+void irqbed_lost_failed(struct irqbed_queue *q, u32 slot, blk_status_t error)
+{
+	struct irqbed_cmd *cmd;
+
+	if (slot >= IRQBED_MAX_SLOTS || !(q->lost_slots & BIT(slot))) {
+		irqbed_unexpected(q, slot, q->seq, "failed, but empty");
+		return;
+	}
+	cmd = blk_mq_rq_to_pdu(q->lost[slot]);
+	cmd->error = error;
+	q->lost_excused = true;
 }
 
 /**
@@ -265,6 +345,7 @@ void irqbed_end_lost(struct irqbed_queue *q)
 		slots &= ~BIT(slot);
 		irqbed_end_lost_one(q, q->lost[slot]);
 	}
+	q->lost_excused = false;
 }
 
 static int irqbed_init_request(struct blk_mq_tag_set *set, struct request *rq,

@@ -22,6 +22,13 @@ static u32 irqbed_claim_locked(struct irqbed_queue *q)
 	q->outstanding &= ~done;
 	slots = done | q->ready;
 	q->ready = 0;
+	if (unlikely(q->alone)) {
+		bool alone_is_done = done & q->alone;
+
+		q->alone &= ~done;
+		if (q->held && !q->outstanding)
+			irqbed_advance_locked(q, alone_is_done);
+	}
 	return slots;
 }
 

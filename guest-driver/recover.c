@@ -22,22 +22,10 @@ static bool irqbed_has_slot(const struct irqbed_queue *q,
 	return rq->tag >= 0 && READ_ONCE(q->cmds[rq->tag]) == rq;
 }
 
-/*
- * Take everything that the hardware owns.  From here on a reaper finds no
- * outstanding slot, so a doorbell that reads as empty because the controller
- * was disabled finishes nothing, nor does a message that arrives late.
- */
-static void irqbed_take_all(struct irqbed_queue *q)
+/* The caller has taken these slots out of the maps. */
+static void irqbed_lose(struct irqbed_queue *q, u32 slots)
 {
-	struct irqbed_lock *lock = irqbed_queue_lock(q);
-	unsigned long flags = irqbed_lock(lock);
-	u32 slots;
-
-	slots = q->outstanding | q->ready;
-	q->outstanding = 0;
-	q->ready = 0;
-	irqbed_unlock(lock, flags);
-	q->lost_slots = slots;
+	q->lost_slots |= slots;
 	while (slots) {
 		u32 slot = __ffs(slots);
 		struct request *rq = q->cmds[slot];
@@ -50,24 +38,59 @@ static void irqbed_take_all(struct irqbed_queue *q)
 	}
 }
 
-static bool irqbed_restart(struct irqbed_ctrl *ctrl)
+/*
+ * Take everything that the hardware owns.  From here on a reaper finds no
+ * outstanding slot, so a doorbell that reads as empty because the hardware was
+ * stopped finishes nothing, nor does a message that arrives late.
+ */
+static void irqbed_take_all(struct irqbed_queue *q)
 {
-	for (int i = 0; i < IRQBED_START_TRIES; i++) {
-		int err;
+	struct irqbed_lock *lock = irqbed_queue_lock(q);
+	unsigned long flags = irqbed_lock(lock);
+	u32 slots;
 
+	slots = q->outstanding | q->ready;
+	q->outstanding = 0;
+	q->ready = 0;
+	q->alone &= ~slots;
+	irqbed_unlock(lock, flags);
+	irqbed_lose(q, slots);
+}
+
+/* What is held goes to the hardware now, or is lost, too. */
+static void irqbed_settle_held(struct irqbed_queue *q)
+{
+	struct irqbed_lock *lock = irqbed_queue_lock(q);
+	unsigned long flags = irqbed_lock(lock);
+	u32 slots = 0;
+
+	if (irqbed_queue_is_dead(q)) {
+		slots = q->held;
+		q->held = 0;
+		q->alone = 0;
+	} else if (q->held && !q->outstanding) {
+		irqbed_advance_locked(q, false);
+	}
+	irqbed_unlock(lock, flags);
+	irqbed_lose(q, slots);
+}
+
+/* Of a queue, or of all; 0, or -errno when the hardware does not come back. */
+static int irqbed_restart(struct irqbed_ctrl *ctrl, struct irqbed_queue *q)
+{
+	int err = 0;
+
+	for (int i = 0; i < IRQBED_START_TRIES && err != -ENODEV; i++) {
 		ctrl->resets++;
-		ctrl->ops->stop(ctrl);
-		err = ctrl->ops->start(ctrl);
+		ctrl->ops->stop(ctrl, q);
+		err = ctrl->ops->start(ctrl, q);
 		if (!err)
-			return true;
+			return 0;
 		ctrl->resets_failed++;
 		dev_err(&ctrl->pdev->dev, "reset %d of %d failed: %d\n",
 			i + 1, IRQBED_START_TRIES, err);
-		if (err == -ENODEV)
-			break;
 	}
-	ctrl->ops->stop(ctrl);
-	return false;
+	return err;
 }
 
 /**
@@ -86,17 +109,23 @@ bool irqbed_any_live(struct irqbed_ctrl *ctrl, u32 queues)
 	return false;
 }
 
-static void irqbed_set_state(struct irqbed_ctrl *ctrl,
-			     enum irqbed_queue_state state)
+/* From one state to another; queues in any third one keep it. */
+static void irqbed_move(struct irqbed_ctrl *ctrl, u32 queues,
+			enum irqbed_queue_state from,
+			enum irqbed_queue_state to)
 {
-	for (u32 i = 0; i < ctrl->nr_queues; i++)
-		WRITE_ONCE(ctrl->queues[i]->state, state);
+	while (queues) {
+		struct irqbed_queue *q = irqbed_next_queue(ctrl, &queues);
+
+		if (q->state == from)
+			WRITE_ONCE(q->state, to);
+	}
 }
 
-static void irqbed_quiesce(struct irqbed_ctrl *ctrl, bool on)
+static void irqbed_quiesce(struct irqbed_ctrl *ctrl, u32 queues, bool on)
 {
-	for (u32 i = 0; i < ctrl->nr_queues; i++) {
-		struct irqbed_queue *q = ctrl->queues[i];
+	while (queues) {
+		struct irqbed_queue *q = irqbed_next_queue(ctrl, &queues);
 
 		if (q->set != &q->tag_set)
 			continue;
@@ -107,10 +136,32 @@ static void irqbed_quiesce(struct irqbed_ctrl *ctrl, bool on)
 	}
 }
 
+/* Steps 1 to 5 of irqbed_recover(). */
+static void irqbed_take_over(struct irqbed_ctrl *ctrl, u32 queues, bool all,
+			     enum irqbed_level level)
+{
+	u32 rest = queues;
+
+	irqbed_move(ctrl, queues, IRQBED_QUEUE_LIVE, IRQBED_QUEUE_RESETTING);
+	irqbed_quiesce(ctrl, queues, true);
+	if (all)
+		irqbed_irq_mask(ctrl, true);
+	irqbed_irq_sync(ctrl);
+	if (level != IRQBED_LEVEL_NONE)
+		irqbed_reap(ctrl, queues, &irqbed_budget_unlimited,
+			    IRQBED_CTX_RESET, local_clock());
+	while (rest)
+		irqbed_take_all(irqbed_next_queue(ctrl, &rest));
+	irqbed_irq_sync(ctrl);
+	atomic_andnot(queues, &ctrl->stuck);
+}
+
 /*
- * Reset the controller, or give it up.  The order matters:
+ * Reset a queue, or the whole controller (@q is NULL), or give it up.  The
+ * order matters:
  *  1. no new requests;
- *  2. interrupts off, handlers and threads through;
+ *  2. interrupts off, if they are not other queues', too; handlers and threads
+ *     through;
  *  3. what is finished is ended, also what an earlier pass left (not when
  *     the hardware is gone: its doorbell would say that everything is);
  *  4. the rest is taken, and no reaper knows of it any more;
@@ -118,33 +169,52 @@ static void irqbed_quiesce(struct irqbed_ctrl *ctrl, bool on)
  *     unmasked; only now nobody reads the slots' memory;
  *  6. the hardware stops: no DMA into the requests' pages after this;
  *  7. only then are they sent again or failed.
+ * A queue that does not come back alone takes the whole controller with it,
+ * unless there is nothing behind it any more.
  */
-static void irqbed_recover(struct irqbed_ctrl *ctrl, bool revive)
+static void irqbed_recover(struct irqbed_ctrl *ctrl, struct irqbed_queue *q,
+			   enum irqbed_level level)
 {
+	const u32 queues = q ? BIT(q->index) : irqbed_all_queues(ctrl);
+	int err = -EIO;
+
 	lockdep_assert_held(&ctrl->recover_mutex);
-	irqbed_set_state(ctrl, IRQBED_QUEUE_RESETTING);
-	irqbed_quiesce(ctrl, true);
-	irqbed_irq_mask(ctrl, true);
-	irqbed_irq_sync(ctrl);
-	if (revive)
-		irqbed_reap(ctrl, irqbed_all_queues(ctrl),
-			    &irqbed_budget_unlimited, IRQBED_CTX_RESET,
-			    local_clock());
-	for (u32 i = 0; i < ctrl->nr_queues; i++)
-		irqbed_take_all(ctrl->queues[i]);
-	irqbed_irq_sync(ctrl);
-	atomic_set(&ctrl->stuck, 0);
-	if (revive && irqbed_restart(ctrl)) {
-		irqbed_set_state(ctrl, IRQBED_QUEUE_LIVE);
-	} else {
-		ctrl->ops->stop(ctrl);
-		irqbed_set_state(ctrl, IRQBED_QUEUE_DEAD);
-		dev_err(&ctrl->pdev->dev, "given up: all I/O fails from now on\n");
+	irqbed_take_over(ctrl, queues, !q, level);
+	if (level != IRQBED_LEVEL_NONE)
+		err = irqbed_restart(ctrl, q);
+	if (err && err != -ENODEV && level == IRQBED_LEVEL_QUEUE) {
+		irqbed_recover(ctrl, NULL, IRQBED_LEVEL_CTRL);
+		goto out;
 	}
-	for (u32 i = 0; i < ctrl->nr_queues; i++)
-		irqbed_end_lost(ctrl->queues[i]);
-	irqbed_irq_mask(ctrl, false);
-	irqbed_quiesce(ctrl, false);
+	if (err) {
+		ctrl->ops->stop(ctrl, q);
+		irqbed_move(ctrl, queues, IRQBED_QUEUE_RESETTING,
+			    IRQBED_QUEUE_DEAD);
+		dev_err(&ctrl->pdev->dev, "queues 0x%x given up: all their I/O fails from now on\n",
+			queues);
+	}
+	irqbed_move(ctrl, queues, IRQBED_QUEUE_RESETTING, IRQBED_QUEUE_LIVE);
+	for (u32 rest = queues; rest; ) {
+		struct irqbed_queue *one = irqbed_next_queue(ctrl, &rest);
+
+		irqbed_settle_held(one);
+		irqbed_end_lost(one);
+	}
+	if (!q)
+		irqbed_irq_mask(ctrl, false);
+out:
+	irqbed_quiesce(ctrl, queues, false);
+}
+
+/* The queue alone where that can be, at this level; else the controller. */
+static void irqbed_recover_queue(struct irqbed_queue *q,
+				 enum irqbed_level level)
+{
+	struct irqbed_ctrl *ctrl = q->ctrl;
+
+	if (level == IRQBED_LEVEL_QUEUE && !ctrl->ops->recovers_alone)
+		level = IRQBED_LEVEL_CTRL;
+	irqbed_recover(ctrl, level == IRQBED_LEVEL_CTRL ? NULL : q, level);
 }
 
 /*
@@ -163,6 +233,25 @@ static void irqbed_look(struct irqbed_queue *q)
 	irqbed_reap(ctrl, events.done | BIT(q->index),
 		    &irqbed_budget_unlimited, IRQBED_CTX_TIMEOUT,
 		    local_clock());
+}
+
+/*
+ * What helps against a request that does not come back: its queue is reset;
+ * when that was not followed by a single success, the controller; and when that
+ * was not either, nothing does.
+ */
+static enum irqbed_level irqbed_timeout_level(struct irqbed_queue *q)
+{
+	if (!q->ctrl->ops->recovers_alone)
+		return IRQBED_LEVEL_CTRL;
+	switch (q->barren++) {
+	case 0:
+		return IRQBED_LEVEL_QUEUE;
+	case 1:
+		return IRQBED_LEVEL_CTRL;
+	default:
+		return IRQBED_LEVEL_NONE;
+	}
 }
 
 /**
@@ -189,7 +278,7 @@ enum blk_eh_timer_return irqbed_timeout(struct request *rq)
 		goto out;
 	}
 	if (!pci_device_is_present(ctrl->pdev)) {
-		irqbed_recover(ctrl, false);
+		irqbed_recover(ctrl, NULL, IRQBED_LEVEL_NONE);
 		goto out;
 	}
 	irqbed_look(q);
@@ -202,7 +291,7 @@ enum blk_eh_timer_return irqbed_timeout(struct request *rq)
 	}
 	dev_warn(&ctrl->pdev->dev, "queue %u, slot %d (seq %llu) timed out: reset\n",
 		 q->index, rq->tag, seq);
-	irqbed_recover(ctrl, true);
+	irqbed_recover_queue(q, irqbed_timeout_level(q));
 out:
 	mutex_unlock(&ctrl->recover_mutex);
 	return ret;
@@ -219,10 +308,16 @@ void irqbed_recover_work(struct work_struct *work)
 	u32 queues;
 
 	mutex_lock(&ctrl->recover_mutex);
-	queues = atomic_xchg(&ctrl->stuck, 0);
-	if (irqbed_any_live(ctrl, queues)) {
-		dev_err(&ctrl->pdev->dev, "fatal error: reset\n");
-		irqbed_recover(ctrl, true);
+	/* A recovery of all of them takes the others out of the map. */
+	while ((queues = atomic_read(&ctrl->stuck))) {
+		struct irqbed_queue *q = irqbed_next_queue(ctrl, &queues);
+
+		atomic_andnot(BIT(q->index), &ctrl->stuck);
+		if (irqbed_queue_is_dead(q))
+			continue;
+		dev_err_ratelimited(&ctrl->pdev->dev, "queue %u: error\n",
+				    q->index);
+		irqbed_recover_queue(q, IRQBED_LEVEL_QUEUE);
 	}
 	mutex_unlock(&ctrl->recover_mutex);
 }
@@ -248,6 +343,6 @@ void irqbed_kill(struct irqbed_ctrl *ctrl)
 {
 	mutex_lock(&ctrl->recover_mutex);
 	if (irqbed_any_live(ctrl, irqbed_all_queues(ctrl)))
-		irqbed_recover(ctrl, false);
+		irqbed_recover(ctrl, NULL, IRQBED_LEVEL_NONE);
 	mutex_unlock(&ctrl->recover_mutex);
 }

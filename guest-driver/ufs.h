@@ -114,8 +114,8 @@ int irqbed_ufs_sense_key(const struct utp_upiu_rsp *rsp);
 
 /* ufs_init.c */
 int irqbed_ufs_alloc(struct irqbed_ctrl *ctrl);
-int irqbed_ufs_start(struct irqbed_ctrl *ctrl);
-void irqbed_ufs_stop(struct irqbed_ctrl *ctrl);
+int irqbed_ufs_start(struct irqbed_ctrl *ctrl, struct irqbed_queue *q);
+void irqbed_ufs_stop(struct irqbed_ctrl *ctrl, struct irqbed_queue *q);
 
 /* ufs_scan.c */
 int irqbed_ufs_scan(struct irqbed_ctrl *ctrl);

@@ -181,16 +181,17 @@ static int irqbed_ufs_lists_run(struct irqbed_ctrl *ctrl)
 /**
  * irqbed_ufs_start() - make the controller ready for requests
  * @ctrl: the controller, in any state, with nothing in flight
+ * @q: not looked at, for queues are not reset alone
  *
  * Leaves the interrupts off and their status clear.
  *
  * Return: 0 or -errno.
  */
-int irqbed_ufs_start(struct irqbed_ctrl *ctrl)
+int irqbed_ufs_start(struct irqbed_ctrl *ctrl, struct irqbed_queue *q)
 {
 	int err;
 
-	irqbed_ufs_stop(ctrl);
+	irqbed_ufs_stop(ctrl, q);
 	irqbed_ufs_write(ctrl, REG_CONTROLLER_ENABLE, CONTROLLER_ENABLE);
 	err = irqbed_ufs_wait(ctrl, REG_CONTROLLER_ENABLE, CONTROLLER_ENABLE,
 			      CONTROLLER_ENABLE);
@@ -215,8 +216,9 @@ int irqbed_ufs_start(struct irqbed_ctrl *ctrl)
 /**
  * irqbed_ufs_stop() - no DMA and no interrupts any more
  * @ctrl: the controller, in any state, also gone
+ * @q: not looked at, for queues are not reset alone
  */
-void irqbed_ufs_stop(struct irqbed_ctrl *ctrl)
+void irqbed_ufs_stop(struct irqbed_ctrl *ctrl, struct irqbed_queue *q)
 {
 	WRITE_ONCE(irqbed_ufs(ctrl)->ie, 0);
 	/* While disabled the other registers are not to be written. */
