@@ -17,7 +17,7 @@ static const struct block_device_operations irqbed_fops = {
 };
 
 /* No I/O scheduler by default: nothing between the workload and the slots. */
-static int irqbed_tags_init(struct irqbed_queue *first)
+static int irqbed_tags_init(struct irqbed_queue *first, u32 depth)
 {
 	struct irqbed_ctrl *ctrl = first->ctrl;
 	struct blk_mq_tag_set *set = &first->tag_set;
@@ -28,7 +28,7 @@ static int irqbed_tags_init(struct irqbed_queue *first)
 		count = ctrl->nr_queues;
 	set->ops = &irqbed_mq_ops;
 	set->nr_hw_queues = count;
-	set->queue_depth = ctrl->depth;
+	set->queue_depth = depth && depth < ctrl->depth ? depth : ctrl->depth;
 	set->numa_node = dev_to_node(&ctrl->pdev->dev);
 	set->cmd_size = sizeof(struct irqbed_cmd);
 	set->flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
@@ -61,7 +61,7 @@ void irqbed_tags_free(struct irqbed_ctrl *ctrl)
 /**
  * irqbed_disk_add() - make a disk, which nobody sees yet
  * @ctrl: the controller
- * @what: queue, lun, block_shift, blocks and discard of the disk
+ * @what: queue, lun, block_shift, blocks, depth and discard_sectors
  *
  * Makes the tag set, too, when it is the first disk of it.
  *
@@ -86,15 +86,15 @@ int irqbed_disk_add(struct irqbed_ctrl *ctrl, const struct irqbed_disk *what)
 	if (ctrl->nr_disks == ARRAY_SIZE(ctrl->disks))
 		return -ENOSPC;
 	if (!q->set) {
-		err = irqbed_tags_init(q);
+		err = irqbed_tags_init(q, what->depth);
 		if (err)
 			return err;
 	}
 	disk = &ctrl->disks[ctrl->nr_disks];
 	*disk = *what;
 	disk->ctrl = ctrl;
-	if (disk->discard) {
-		lim.max_hw_discard_sectors = UINT_MAX >> SECTOR_SHIFT;
+	if (disk->discard_sectors) {
+		lim.max_hw_discard_sectors = disk->discard_sectors;
 		lim.max_discard_segments = 1;
 		lim.discard_granularity = lim.logical_block_size;
 	}

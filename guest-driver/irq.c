@@ -164,7 +164,9 @@ static int irqbed_vectors_make(struct irqbed_ctrl *ctrl)
  * @count: vectors wanted: 1, or the number of queues
  *
  * Falls back to one vector when not all can be had, and to the line when
- * messages are wanted but not to be had.
+ * messages are wanted but not to be had.  Takes all messages that the device
+ * offers, because some work as one when they do not get all of them.  Called
+ * again, it gives back what it had.
  *
  * Return: 0 or -errno; the vectors go with the PCI device.
  */
@@ -174,14 +176,19 @@ int irqbed_vectors_alloc(struct irqbed_ctrl *ctrl, u32 count)
 	bool messages = ctrl->config.irq_mode == IRQBED_IRQ_MSI;
 	int got = -ENOSPC;
 
+	if (ctrl->nr_vectors)
+		pci_free_irq_vectors(pdev);
 	if (messages && count > 1)
-		got = pci_alloc_irq_vectors(pdev, count, count, PCI_IRQ_MSI);
+		got = pci_alloc_irq_vectors(pdev, count,
+					    max_t(int, count,
+						  pci_msi_vec_count(pdev)),
+					    PCI_IRQ_MSI);
 	if (got < 0)
 		got = pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_INTX |
 					    (messages ? PCI_IRQ_MSI : 0));
 	if (got < 0)
 		return got;
-	ctrl->nr_vectors = got;
+	ctrl->nr_vectors = min_t(u32, got, count);
 	ctrl->irq_mode = pdev->msi_enabled ? IRQBED_IRQ_MSI : IRQBED_IRQ_INTX;
 	return irqbed_vectors_make(ctrl);
 }

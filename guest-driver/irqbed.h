@@ -38,6 +38,12 @@ enum irqbed_lock_scope {
 	IRQBED_LOCK_PORT,	/* one for each queue */
 };
 
+/* How many vectors are asked for, where there can be several. */
+enum irqbed_vectors {
+	IRQBED_VECTORS_SHARED,
+	IRQBED_VECTORS_PER_QUEUE,
+};
+
 /* The value of a knob that is set to "none". */
 #define IRQBED_NONE		U64_MAX
 
@@ -53,6 +59,7 @@ struct irqbed_config {
 	u64 timeout_ms;
 	u64 max_retries;
 	u64 irq_mode;
+	u64 irq_vectors;
 	u64 lock;
 	u64 lock_stats;
 };
@@ -257,6 +264,7 @@ struct irqbed_vector {
 /**
  * struct irqbed_transport - what a kind of controller does in its own way
  * @name: for messages
+ * @bar: of the registers
  * @queues_per_set: queues that share a tag set; 0 for all
  * @recovers_alone: a queue can be stopped and started while others go on
  * @alloc: find out the number of slots, get queues (irqbed_queues_alloc()),
@@ -276,6 +284,7 @@ struct irqbed_vector {
  */
 struct irqbed_transport {
 	const char *name;
+	int bar;
 	u32 queues_per_set;
 	bool recovers_alone;
 	int (*alloc)(struct irqbed_ctrl *ctrl);
@@ -298,7 +307,8 @@ struct irqbed_disk {
 	u32 lun;
 	u32 block_shift;	/* log2 of the logical block's size */
 	u64 blocks;
-	bool discard;
+	u32 depth;		/* requests that it takes at once, 0: any number */
+	u32 discard_sectors;	/* of 512 bytes, in one request; 0: none at all */
 	bool live;		/* device_add_disk() was done */
 };
 
@@ -392,6 +402,7 @@ static inline struct irqbed_queue *irqbed_rq_queue(const struct request *rq)
 /* params.c */
 extern const char *const irqbed_policy_words[];
 extern const char *const irqbed_irq_mode_words[];
+extern const char *const irqbed_vectors_words[];
 extern const char *const irqbed_lock_words[];
 extern const char *const irqbed_switch_words[];
 extern const struct irqbed_knob *const irqbed_knobs[];
@@ -467,7 +478,8 @@ void irqbed_debugfs_exit(void);
 void irqbed_debugfs_add(struct irqbed_ctrl *ctrl);
 void irqbed_debugfs_remove(struct irqbed_ctrl *ctrl);
 
-/* ufs.c */
+/* The transports: ufs.c, ahci.c */
 extern const struct irqbed_transport irqbed_ufs_transport;
+extern const struct irqbed_transport irqbed_ahci_transport;
 
 #endif /* IRQBED_H */

@@ -4,7 +4,7 @@
  * how a driver completes interrupts.
  *
  * This file: the module, and a controller's life from probe to remove.  The
- * way of a request is queue.c, ufs.c, irq.c, reap.c, queue.c again.
+ * way of a request is queue.c, ufs.c or ahci.c, irq.c, reap.c, queue.c again.
  */
 #include <linux/idr.h>
 #include <linux/module.h>
@@ -34,7 +34,7 @@ static int irqbed_hw_init(struct irqbed_ctrl *ctrl)
 	err = pcim_enable_device(pdev);
 	if (err)
 		return err;
-	ctrl->regs = pcim_iomap_region(pdev, 0, "irqbed");
+	ctrl->regs = pcim_iomap_region(pdev, ctrl->ops->bar, "irqbed");
 	if (IS_ERR(ctrl->regs))
 		return PTR_ERR(ctrl->regs);
 	pci_set_master(pdev);
@@ -128,6 +128,10 @@ static const struct pci_device_id irqbed_ids[] = {
 	{
 		PCI_DEVICE(PCI_VENDOR_ID_REDHAT, 0x0013),
 		.driver_data = (kernel_ulong_t)&irqbed_ufs_transport,
+	},
+	{
+		PCI_DEVICE(0x1234, 0x4941),
+		.driver_data = (kernel_ulong_t)&irqbed_ahci_transport,
 	},
 	{ }
 };

@@ -21,6 +21,11 @@ const char *const irqbed_irq_mode_words[] = {
 	[IRQBED_IRQ_INTX] = "intx",
 };
 
+const char *const irqbed_vectors_words[] = {
+	[IRQBED_VECTORS_SHARED] = "shared",
+	[IRQBED_VECTORS_PER_QUEUE] = "per_queue",
+};
+
 const char *const irqbed_lock_words[] = {
 	[IRQBED_LOCK_HOST] = "host",
 	[IRQBED_LOCK_PORT] = "port",
@@ -181,6 +186,8 @@ IRQBED_KNOB(max_retries, NULL, 0, 100, false, false, 5, "times",
 	    "how often a request is sent again after a reset or a busy device");
 IRQBED_KNOB(irq_mode, irqbed_irq_mode_words, 0, 1, false, false, msi, "word",
 	    "interrupt asked for: msi or intx");
+IRQBED_KNOB(irq_vectors, irqbed_vectors_words, 0, 1, false, false, shared, "word",
+	    "interrupt vectors asked for: shared, one for all queues; per_queue, one for each");
 IRQBED_KNOB(lock, irqbed_lock_words, 0, 1, false, true, port, "word",
 	    "what protects command state: host, one lock for all queues; port, one for each");
 IRQBED_KNOB(lock_stats, irqbed_switch_words, 0, 1, false, true, off, "word",
@@ -193,6 +200,7 @@ IRQBED_PARAM(queue_depth);
 IRQBED_PARAM(timeout_ms);
 IRQBED_PARAM(max_retries);
 IRQBED_PARAM(irq_mode);
+IRQBED_PARAM(irq_vectors);
 IRQBED_PARAM(lock);
 IRQBED_PARAM(lock_stats);
 
@@ -204,6 +212,7 @@ const struct irqbed_knob *const irqbed_knobs[] = {
 	&irqbed_knob_timeout_ms,
 	&irqbed_knob_max_retries,
 	&irqbed_knob_irq_mode,
+	&irqbed_knob_irq_vectors,
 	&irqbed_knob_lock,
 	&irqbed_knob_lock_stats,
 };

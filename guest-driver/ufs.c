@@ -276,6 +276,7 @@ static void irqbed_ufs_mask(struct irqbed_vector *vec, bool off)
 
 const struct irqbed_transport irqbed_ufs_transport = {
 	.name = "ufs",
+	.bar = IRQBED_UFS_BAR,
 	.alloc = irqbed_ufs_alloc,
 	.start = irqbed_ufs_start,
 	.stop = irqbed_ufs_stop,

@@ -193,7 +193,8 @@ static int irqbed_ufs_capacity(struct irqbed_ctrl *ctrl,
 		return err < 0 ? err : -EIO;
 	disk->blocks = get_unaligned_be64(&data[0]) + 1;
 	block_size = get_unaligned_be32(&data[8]);
-	disk->discard = data[14] & BIT(7);	/* LBPME */
+	if (data[14] & BIT(7))	/* LBPME */
+		disk->discard_sectors = UINT_MAX >> SECTOR_SHIFT;
 	if (!disk->blocks || !is_power_of_2(block_size) ||
 	    block_size < SECTOR_SIZE || block_size > PAGE_SIZE) {
 		dev_err(&ctrl->pdev->dev, "unit %u: %llu blocks of %u bytes, cannot use that\n",

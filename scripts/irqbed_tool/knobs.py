@@ -108,6 +108,8 @@ DRIVER = (
     Key("max_retries", "int", "How often a request is sent again after a reset or a busy device.",
         5, low=0, high=100),
     Key("irq_mode", "enum", "Interrupts the driver asks for.", "msi", choices=("msi", "intx")),
+    Key("irq_vectors", "enum", "Vectors the driver asks for, where the device has several: shared: "
+        "one for all queues; per_queue: one for each.", "shared", choices=("shared", "per_queue")),
     Key("lock", "enum", "What protects command state: host: one lock for all queues of a controller; "
         "port: one for each.", "port", choices=("host", "port")),
     Key("lock_stats", "enum", "Measure how long locks are waited for and held.", "off",
