@@ -24,6 +24,8 @@ POLL_S = 0.05
 CONSOLE_TAIL_LINES = 20
 CTL_ADDR = 3
 FIRST_DEVICE_ADDR = 4
+PROBE_ADDR = 0x1e
+PROBE_ID = "irqbed-probe"       # a controller's id has no hyphen
 
 # How a VM can end. "done" alone means that the job file was worked through.
 STATUSES = ("done", "panic", "hang", "timeout", "no-init", "agent-died", "died", "qemu-error",
@@ -155,6 +157,14 @@ def device_args(devices):
                                   f"file.filename={_prop(lu.path)}",
                      "-device", f"{dev.type}-{suffix},bus={dev.id}.0,{number}={lun},drive={node}{options}"]
     return argv
+
+
+def probe_args(probe):
+    """PROBE: its properties, or None."""
+    if not probe:
+        return []
+    knobs = "".join(f",{k.replace('_', '-')}={_prop(v)}" for k, v in probe.items())
+    return ["-device", f"irqbed-probe,id={PROBE_ID},addr={PROBE_ADDR:#x}{knobs}"]
 
 
 class Vm:

@@ -19,6 +19,7 @@ controller of its own:
   # irqbed-clock: virtual | host   (default virtual)
   # irqbed-insn: NS                virtual time of an instruction (default 1)
   # irqbed-args: WORD...           further words of the kernel's command line
+  # irqbed-probe: KNOB=VALUE...    an irqbed-probe with these properties
   # irqbed-slot: root              the controller sits in a slot that can be
                                    switched off: no other test shares its boot
   # irqbed-limit: SECONDS          of guest time (default 300)
@@ -46,7 +47,7 @@ from irqbed_tool.setup import cpio
 DISK_BYTES = 32 << 20
 HEADER = re.compile(r"^# irqbed-(\w+):\s*(.*)$", re.M)
 DEFAULTS = {"device": "", "disks": "1", "driver": "irqbed", "cpus": "2", "kernel": paths.DEFAULT_KERNEL,
-            "clock": "virtual", "insn": "1", "args": "", "slot": "", "limit": "300"}
+            "clock": "virtual", "insn": "1", "args": "", "probe": "", "slot": "", "limit": "300"}
 # A root port, so that the controller behind it can vanish; the guest's own
 # hot-plug driver has to notice, not ACPI.
 SLOT_ADDRESS = "0000:00:10.0"
@@ -69,6 +70,7 @@ class Machine:
     clock: str
     insn_ns: int
     args: str
+    probe: str
     slot: str
 
 
@@ -111,6 +113,11 @@ def known_names():
     return sorted(p.stem for p in HERE.glob("*.sh") if p.stem != "ktap")
 
 
+def knobs_of(words):
+    """{knob: value} of "KNOB=VALUE..."."""
+    return dict(knob.split("=", 1) for knob in words.split())
+
+
 def read_cases(word):
     """The Cases that a script's header describes, or the one for NAME@VERSION."""
     name, _, only = word.partition("@")
@@ -128,11 +135,11 @@ def read_cases(word):
     versions = said["kernel"].split()
     if only and only not in versions:
         raise UserError(f"tests/guest: {word}: must be one of {', '.join(f'{name}@{v}' for v in versions)}")
-    knobs = dict(knob.split("=", 1) for knob in said["device"].split())
+    knobs = knobs_of(said["device"])
     cases = []
     for version in [only] if only else versions:
         machine = Machine(int(said["cpus"]), version, said["clock"], int(said["insn"]),
-                          said["args"], said["slot"])
+                          said["args"], said["probe"], said["slot"])
         full_name = name if len(versions) == 1 else f"{name}@{version}"
         cases.append(Case(full_name, name, machine, knobs, int(said["disks"]), " ".join(words[1:]),
                           int(said["limit"])))
@@ -255,9 +262,9 @@ def run_group(tap, cases):
     with tempfile.TemporaryDirectory(prefix="irqbed-guest-") as name:
         folder = Path(name)
         devices = make_devices(cases, folder)
-        extra = []
+        extra = vm.probe_args(knobs_of(first.probe))
         if first.slot:
-            extra = [*SLOT_ARGS, *(arg.replace("addr=0x4,", "bus=root,") for arg in vm.device_args(devices))]
+            extra += [*SLOT_ARGS, *(arg.replace("addr=0x4,", "bus=root,") for arg in vm.device_args(devices))]
             devices = []
         with vm.Vm(machine, devices, make_job(cases), extra, overlay=[scripts_archive(folder)]) as guest:
             outcome = guest.run(step_limit_s=1500)

@@ -2,7 +2,7 @@
 """The guest image: a base that rarely changes and an overlay that often does.
 
     base.cpio.zst   busybox, fio, kernel modules
-    overlay.cpio    init, the agent, irqbed.ko, the guest tests
+    overlay.cpio    init, the agent, our modules, the guest tests
     initramfs       one behind the other; the kernel unpacks both
 """
 
@@ -24,6 +24,7 @@ TEXTS = {
     "etc/group": "root:x:0:\n",
     "etc/hosts": "127.0.0.1 localhost\n",
 }
+OUR_MODULES = ("irqbed.ko", "irqbed-probe.ko")
 NOT_IN_GUEST = (".py", ".build", ".md")
 AGENT_FLAGS = ("-static", "-O2", "-Wall", "-Wextra", "-std=gnu11")
 
@@ -91,14 +92,16 @@ def build_driver(version, log):
         return
     if not headers.exists():
         log.write("no headers for this kernel (--headers DIR): only the stock drivers can be used")
-        (build / "irqbed.ko").unlink(missing_ok=True)
+        for name in OUR_MODULES:
+            (build / name).unlink(missing_ok=True)
         return
     if is_for_other_kernel(build, version):
         shutil.rmtree(build)
     files.mirror_tree(DRIVER, build)
     log.run(["make", "-C", headers, f"M={build}", "-j", str(os.cpu_count() or 1), "modules"])
-    if not (build / "irqbed.ko").exists():
-        raise StepFailed("kbuild made no irqbed.ko")
+    for name in OUR_MODULES:
+        if not (build / name).exists():
+            raise StepFailed(f"kbuild made no {name}")
     files.write_file(build / ".release", release_of(version))
 
 
@@ -116,12 +119,13 @@ def pack_overlay(version, log):
         archive.file("bin/irqbed-agent", agent.read_bytes(), executable=True)
     if (GUEST / "init").exists():
         archive.file("init", (GUEST / "init").read_bytes(), executable=True)
-    driver = paths.driver_build(version) / "irqbed.ko"
-    if driver.exists():
-        # Debug information stays in driver/irqbed.ko; in the guest it only costs time.
-        stripped = folder / "irqbed.ko"
-        log.run(["strip", "--strip-debug", "-o", stripped, driver])
-        archive.file("lib/irqbed/irqbed.ko", stripped.read_bytes())
+    for name in OUR_MODULES:
+        module = paths.driver_build(version) / name
+        if module.exists():
+            # Debug information stays in driver/; in the guest it only costs time.
+            stripped = folder / name
+            log.run(["strip", "--strip-debug", "-o", stripped, module])
+            archive.file(f"lib/irqbed/{name}", stripped.read_bytes())
     for path in sorted(TESTS.rglob("*")) if TESTS.is_dir() else []:
         if path.is_file() and path.suffix not in NOT_IN_GUEST and "__pycache__" not in path.parts:
             archive.file(f"tests/{path.relative_to(TESTS)}", path.read_bytes(), os.access(path, os.X_OK))
