@@ -3,7 +3,7 @@
 
 import os
 
-from . import fio_options, knobs
+from . import fio_options, knobs, paths
 from .keys import shown
 
 MIB = 1 << 20
@@ -17,6 +17,8 @@ def cross_check(cell, fail):
     _machine(cell["machine"], fail)
     _devices(cell["device"], fail)
     _driver(cell, fail)
+    if "probe" in cell:
+        _probe(cell["probe"], cell["machine"], fail)
     _workload(cell["workload"], cell["device"], fail)
 
 
@@ -65,6 +67,18 @@ def _device(device, prefix, fail):
         if lu["drive"] and not os.path.isfile(lu["drive"]):
             fail(f"{prefix}.lu.{number}.drive", f"{lu['drive']}: no such file",
                  "must be a raw image")
+
+
+def _probe(probe, machine, fail):
+    if probe["jitter_us"] * 2 >= probe["period_us"]:
+        fail("probe.jitter_us", f"{probe['jitter_us']} is too much",
+             f"must be below half of probe.period_us = {probe['period_us']}")
+    if probe["cpu"] >= machine["cpus"]:
+        fail("probe.cpu", f"there is no vCPU {probe['cpu']}",
+             f"with machine.cpus = {machine['cpus']} it must be 0 to {machine['cpus'] - 1}")
+    if machine["kernel"] != paths.DEFAULT_KERNEL:
+        fail("probe", f"cannot be used with machine.kernel = {shown(machine['kernel'])}",
+             f"its module is built for {paths.DEFAULT_KERNEL} only")
 
 
 def _driver(cell, fail):

@@ -23,7 +23,7 @@ def run(args):
     exp = cmd_run.load(args)
     boot = plan.make_boots(exp.cells[:1])[0]
     setup.ensure(args, cmd_run.kernels(exp))
-    with vm.Vm(boot.machine, [], plan.make_shell_job(boot), mode="shell") as machine:
+    with vm.Vm(boot.machine, [], plan.make_shell_job(boot), boot.extra(), mode="shell") as machine:
         machine.devices = boot.devices(machine.dir)
         plan.prepare_images(boot, machine.dir)
         machine.prepare()

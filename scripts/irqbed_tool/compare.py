@@ -66,10 +66,13 @@ def _flat(value, path=""):
 
 
 def _is_default(key, value):
-    """Whether a key has its default: then the other side, older or newer, behaves the same."""
+    """Whether a key has its default: then the other side, older or newer, behaves the same.
+
+    [probe] has no defaults in this sense: that it is there makes the difference.
+    """
     section, *middle, name = key.split(".")
     section = "lu" if "lu" in middle else section
-    return section in knobs.SECTIONS and knobs.defaults(section).get(name, value) == value \
+    return section in knobs.SECTIONS and section != "probe" and knobs.defaults(section).get(name, value) == value \
         and name in knobs.table(section)
 
 
@@ -96,7 +99,7 @@ def ensure_comparable(base, new, names):
                             "results of the same matrix")
     one, two = (_flat(data["config"]) for data in (base, new))
     odd = sorted(key for key in one.keys() ^ two.keys()
-                 if key.startswith(("machine.", "device.", "driver.", "block.", "workload."))
+                 if key.startswith(("machine.", "device.", "driver.", "block.", "probe.", "workload."))
                  and not _is_default(key, {**one, **two}[key]))
     if odd:
         raise NotComparable(f"{names[1]}: config.{odd[0]}: is only in one of the two; compare "

@@ -44,7 +44,7 @@ def default(key):
     if key.default is REQUIRED:
         return "must be given"
     if key.default is None:
-        return "`machine.seed`"
+        return f"`{knobs.TAKEN_FROM[key.name]}`"
     if isinstance(key.default, list):
         return "`[" + ", ".join(map(shown, key.default)) + "]`"
     return f"`{shown(key.default)}`"

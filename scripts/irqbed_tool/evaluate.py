@@ -12,6 +12,7 @@ import re
 
 from . import fio_options, metrics
 from .matrix import word
+from .vm import PROBE_ID
 
 # Gravest first.  Those of a VM that ended early come from vm.STATUSES.
 STATUSES = ("panic", "hang", "died", "no-init", "agent-died", "qemu-error", "interrupted",
@@ -86,15 +87,19 @@ def evaluate(cell, answers):
         elif kind == "read":
             _read(answer, cell, entry, driver, verdict)
         elif kind == "stats" and answer["name"] == "device":
-            device = answer["devices"]
+            device = dict(answer["devices"])
         elif kind == "dmesg":
             _check_dmesg(answer, entry, verdict)
         elif kind == "error":
             verdict.add("failed", f"the agent does not know the step {answer['what']}")
+    probe = device.pop(PROBE_ID, None)
+    if probe:
+        entry["probe"] = probe
+        check_probe(probe, cell.config["probe"]["cpu"], verdict)
     check_conservation(device, driver, verdict)
     good = [run for run in runs if run]
-    entry["metrics"] = metrics.mean(
-        [{**run, **metrics.from_device(device)} for run in good]) if good else {}
+    of_cell = {**metrics.from_device(device), **metrics.from_probe(probe)}
+    entry["metrics"] = metrics.mean([{**run, **of_cell} for run in good]) if good else {}
     if len(good) > 1:
         entry["runs"] = [metrics.mean([run]) for run in good]
     entry.update(device=device, driver=driver, status=verdict.status())
@@ -181,6 +186,15 @@ def _check_dmesg(answer, entry, verdict):
         entry["dmesg"] = serious[:MAX_STRAY_LINES]
     for text in kernel_trouble(answer["lines"])[:1]:
         verdict.add("warning", f"kernel: {text}")
+
+
+def check_probe(probe, wanted, verdict):
+    """The vCPU that was to be interrupted, and no other, has answered."""
+    cpus = [str(cpu["cpu"]) for cpu in probe["cpus"]]
+    if not cpus:
+        verdict.add("failed", f"none of the probe's {probe['sent']} interrupts was answered")
+    elif cpus != [str(wanted)]:
+        verdict.add("failed", f"the probe was answered by vCPU {', '.join(cpus)}, not {wanted}")
 
 
 def check_conservation(device, driver, verdict):

@@ -15,7 +15,7 @@ from pathlib import Path
 from . import matrix, paths
 from .errors import UserError
 from .keys import did_you_mean, shown
-from .loader import Loader
+from .loader import Loader, take_over
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 
@@ -93,7 +93,10 @@ def build(loader, raw):
     if not NAME.fullmatch(name):
         loader.fail("experiment.name", f"{shown(name)} is not allowed",
                     "must be letters, digits and hyphens")
-    config["device"] = loader.devices(raw.get("device", []), config["machine"]["seed"])
+    if "probe" in raw:
+        config["probe"] = loader.section("probe", raw["probe"], "probe")
+        take_over(config["probe"], config)
+    config["device"] = loader.devices(raw.get("device", []), config)
     config["workload"] = loader.workload(raw.get("workload", {}))
     config["check"] = loader.check_table(raw.get("check", {}))
     axes = matrix.make_axes(loader, raw.get("matrix", {}), config)

@@ -116,6 +116,17 @@ DRIVER = (
         choices=("off", "on")),
 )
 
+# One PCI function that interrupts a vCPU and measures the answer.
+PROBE = (
+    Key("period_us", "int", "Time between two interrupts.", 100, "us", 1, 1_000_000_000),
+    Key("jitter_us", "int", "Each comes up to so much earlier or later; below half of the period.", 0,
+        "us", 0, 500_000_000),
+    Key("cpu", "int", "vCPU that is interrupted.", None, high=63),
+    Key("seed", "int", "Seed of the jitter.", None),
+)
+# What a key without a default of its own takes.
+TAKEN_FROM = {"seed": "machine.seed", "cpu": "machine.irq_cpu"}
+
 # Of every disk's request queue, written to /sys/block/DISK/queue before each cell.
 BLOCK = (
     Key("rq_affinity", "int", "Where the block layer finishes a request: 0: where the driver did; "
@@ -174,6 +185,7 @@ SECTIONS = {
     "device": (DEVICE + CONTROLLER, "[[device]]"),
     "lu": (LU, "[[device.lu]]"),
     "driver": (DRIVER, "[driver]"),
+    "probe": (PROBE, "[probe]"),
     "block": (BLOCK, "[block]"),
     "workload": (WORKLOAD, "[workload]"),
     "table": (TABLE, "[table]"),

@@ -13,10 +13,10 @@ from . import fio_options, knobs
 from .errors import UserError
 from .keys import REQUIRED, BadValue, did_you_mean, is_number, shown
 
-TOP = ("experiment", "machine", "driver", "block", "workload", "table", "published", "check",
+TOP = ("experiment", "machine", "driver", "block", "probe", "workload", "table", "published", "check",
        "device", "matrix", "full")
 # Tables that [full] may change.
-FULL_MAY_CHANGE = ("machine", "driver", "block", "workload", "matrix", "check")
+FULL_MAY_CHANGE = ("machine", "driver", "block", "probe", "workload", "matrix", "check")
 
 
 def parse_value(text):
@@ -31,6 +31,14 @@ def parse_value(text):
 def split_key(dotted):
     """device.0.units -> ("device", 0, "units")."""
     return tuple(int(part) if part.isdigit() else part for part in dotted.split("."))
+
+
+def take_over(table, config):
+    """Fill in the keys of a table whose default is another table's value."""
+    for name, value in table.items():
+        if value is None:
+            section, key = knobs.TAKEN_FROM[name].split(".")
+            table[name] = config[section][key]
 
 
 class Loader:
@@ -173,14 +181,13 @@ class Loader:
             out[canonical] = value
         return out
 
-    def devices(self, tables, seed):
+    def devices(self, tables, config):
         out = []
         for index, table in enumerate(tables):
             prefix = f"device.{index}"
             kind = table.get("type", "") if isinstance(table, dict) else ""
             device = self.section("device", table, prefix, skip=("lu",), device=kind)
-            if device["seed"] is None:
-                device["seed"] = seed
+            take_over(device, config)
             lus = table.get("lu", [{}])
             if not isinstance(lus, list) or not lus:
                 self.fail(f"{prefix}.lu", "is not a list of tables", "write [[device.lu]]")

@@ -73,13 +73,15 @@ def _axis_key(loader, name, config):
     """The path of the key that an axis sets, from its short or dotted name."""
     if "." in name:
         keys = split_key(name)
-        if keys[0] in ("machine", "driver", "block", "workload") and len(keys) == 2:
+        if keys[0] in ("machine", "driver", "block", "probe", "workload") and len(keys) == 2 \
+                and keys[0] in config:
             return keys
         if (keys[0] == "device" and len(keys) == 3 and isinstance(keys[1], int)
                 and keys[1] < len(config["device"])):
             return keys
         loader.fail(f"matrix.{name}", "is no key that can change between cells",
-                    "use a key of machine, device.N, driver, block or workload")
+                    "use a key of machine, device.N, driver, block, workload, or of a [probe] "
+                    "that is there")
     found = [(section, name) for section in ("driver", "block", "machine", "workload")
              if name in knobs.table(section)]
     found += [("device", index, name) for index, device in enumerate(config["device"])
@@ -124,7 +126,8 @@ def make_cells(loader, config, axes):
         count *= len(axis.values)
     if count > MAX_CELLS:
         loader.fail("matrix", f"makes {count} cells", f"at most {MAX_CELLS} are allowed")
-    base = {key: config[key] for key in ("machine", "device", "driver", "block", "workload")}
+    base = {key: config[key] for key in ("machine", "device", "driver", "block", "probe", "workload")
+            if key in config}
     out = []
     for values in itertools.product(*(axis.values for axis in axes)):
         cell = copy.deepcopy(base)

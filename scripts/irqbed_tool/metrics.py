@@ -52,6 +52,11 @@ METRICS = {
     "runtime_ms": Metric("runtime ms", -1, 0),
     "device_mean_ns": Metric("in device us", -1, 2, 1e-3, "us"),
     "irqs_per_io": Metric("interrupts per I/O", -1, 5),
+    "probe_p50_ns": Metric("probe p50 us", -1, 8, 1e-3, "us"),
+    "probe_p99_ns": Metric("probe p99 us", -1, 15, 1e-3, "us"),
+    "probe_p999_ns": Metric("probe p99.9 us", -1, 20, 1e-3, "us"),
+    "probe_max_ns": Metric("probe max us", -1, 0, 1e-3, "us"),
+    "probe_missed": Metric("probe missed", -1, 0),
 }
 
 _PERCENTILES = {"clat_p50_ns": "50.000000", "clat_p90_ns": "90.000000",
@@ -195,6 +200,15 @@ def from_device(devices):
     if done:
         out["irqs_per_io"] = sum(stats["irq"]["raised"] for stats in devices.values()) / done
     return out
+
+
+def from_probe(probe):
+    """Metrics of the interrupt latency probe: how long its vCPU took to answer."""
+    if not probe or not probe["cpus"]:
+        return {}
+    hist = probe["cpus"][0]["ack_ns"]
+    return {"probe_missed": probe["missed"],
+            **{f"probe_{name}_ns": hist[name] for name in ("p50", "p99", "p999", "max")}}
 
 
 def tidy(number):

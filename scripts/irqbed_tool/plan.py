@@ -16,6 +16,7 @@ from . import fio_options, knobs, vm
 from .jobs import Job
 
 MODULE = "/lib/irqbed/irqbed.ko"
+PROBE_MODULE = "/lib/irqbed/irqbed-probe.ko"
 MOUNT = "/mnt"
 FILE = f"{MOUNT}/file"
 DEBUGFS = "/sys/kernel/debug/irqbed"
@@ -45,6 +46,14 @@ class Boot:
         return out
 
 
+    def extra(self):
+        """Further QEMU arguments."""
+        probe = self.config.get("probe")
+        return vm.probe_args(probe and {"period_ns": probe["period_us"] * 1000,
+                                        "jitter_ns": probe["jitter_us"] * 1000,
+                                        "cpu": probe["cpu"], "seed": probe["seed"]})
+
+
 def image_path(workdir, device, lun):
     return Path(workdir) / f"{device['id']}lu{lun}.img"
 
@@ -64,7 +73,7 @@ def prepare_images(boot, workdir):
 def boot_key(config):
     """What cells of one boot have in common, as a text."""
     driver = {key: val for key, val in config["driver"].items() if key not in knobs.DRIVER_LIVE}
-    return json.dumps([config["machine"], config["device"], driver,
+    return json.dumps([config["machine"], config["device"], driver, config.get("probe"),
                        config["workload"]["target"]], sort_keys=True)
 
 
@@ -188,6 +197,8 @@ def add_boot_steps(job, boot):
     job.shell("driver", load_driver_script(config), SETUP_LIMIT_MS)
     if config["workload"]["target"] == "file":
         job.shell("filesystem", make_fs_script(config), SETUP_LIMIT_MS)
+    if "probe" in config:
+        job.exec("probe", ["insmod", PROBE_MODULE], SETUP_LIMIT_MS)
     return job
 
 

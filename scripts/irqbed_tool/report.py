@@ -89,8 +89,8 @@ def section(name, data):
 
 
 def _settings(config):
-    for part in ("machine", "driver", "block", "workload"):
-        yield from ((f"{part}.{key}", value) for key, value in sorted(config[part].items()))
+    for part in ("machine", "driver", "block", "probe", "workload"):
+        yield from ((f"{part}.{key}", value) for key, value in sorted(config.get(part, {}).items()))
     for number, device in enumerate(config["device"]):
         yield from ((f"device.{number}.{key}", value) for key, value in sorted(device.items()))
 

@@ -102,7 +102,7 @@ class BootRun:
                     cell, "not-run", f"{MAX_BOOTS_PER_GROUP} VMs ended early before it")
 
     def run_vm(self, boot):
-        with vm.Vm(boot.machine, [], plan.make_job(boot)) as machine:
+        with vm.Vm(boot.machine, [], plan.make_job(boot), boot.extra()) as machine:
             self.vm = machine
             machine.devices = boot.devices(machine.dir)
             plan.prepare_images(boot, machine.dir)
@@ -336,7 +336,7 @@ def dry_run(experiment):
     """The QEMU command and job file of every boot, as text."""
     out = []
     for number, boot in enumerate(plan.make_boots(experiment.cells)):
-        machine = vm.Vm(boot.machine, boot.devices("RUN"), plan.make_job(boot), workdir="RUN")
+        machine = vm.Vm(boot.machine, boot.devices("RUN"), plan.make_job(boot), boot.extra(), workdir="RUN")
         out.append(f"# boot {number + 1}: {len(boot.cells)} cells; RUN is a temporary directory\n"
                    + shlex.join(machine.argv()) + "\n\n# RUN/job\n" + machine.job.text())
     return "\n".join(out)

@@ -198,6 +198,22 @@ class Planning(unittest.TestCase):
         self.assertIn("modprobe sd_mod && modprobe ahci || exit 1", job)
         self.assertIn("[ ! -b /dev/sda ] || [ ! -b /dev/sdb ]", job)
 
+    def test_probe(self):
+        exp = tiny(sets=["probe.period_us=50", "machine.irq_cpu=2", "probe.jitter_us=3", "machine.seed=9"])
+        self.assertEqual(exp.config["probe"], {"period_us": 50, "jitter_us": 3, "cpu": 2, "seed": 9})
+        boot = plan.make_boots(exp.cells)[0]
+        self.assertEqual(boot.extra(), ["-device", "irqbed-probe,id=irqbed-probe,addr=0x1e,"
+                                        "period-ns=50000,jitter-ns=3000,cpu=2,seed=9"])
+        self.assertIn("insmod\t/lib/irqbed/irqbed-probe.ko", plan.make_job(boot).text())
+        axis = tiny(sets=["probe.cpu=1", "matrix.probe.period_us=[50, 100]"])
+        self.assertEqual([len(boot.cells) for boot in plan.make_boots(axis.cells)], [4, 4])
+
+    def test_no_probe(self):
+        boot = plan.make_boots(tiny().cells)[0]
+        self.assertEqual(boot.extra(), [])
+        self.assertNotIn("probe", plan.make_job(boot).text())
+        self.assertNotIn("probe", tiny().config)
+
     def test_iommu(self):
         boot = plan.make_boots(tiny(sets=["machine.iommu=intel"]).cells)[0]
         argv = vm.Vm(boot.machine, [], plan.make_job(boot), workdir="RUN").argv()

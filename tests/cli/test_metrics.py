@@ -149,6 +149,32 @@ class Verdict(unittest.TestCase):
         self.assertEqual(entry["metrics"]["irqs_per_io"], 0.5)
         self.assertNotIn("reasons", entry)
 
+    def probe(self, *cpus, sent=10, missed=3):
+        """A device answer with a probe that these vCPUs answered."""
+        answer = self.device()
+        hist = {"p50": 1000, "p99": 2000, "p999": 3000, "max": 4000}
+        answer["devices"]["irqbed-probe"] = {
+            "sent": sent, "missed": missed, "stray_acks": 0, "waiting": 0,
+            "cpus": [{"cpu": cpu, "read_ns": {}, "ack_ns": hist} for cpu in cpus]}
+        cell = tiny(sets=["probe.cpu=1"]).cells[0]
+        return evaluate.evaluate(cell, [self.fio, answer, {"type": "end", "cell": "c"}])
+
+    def test_probe(self):
+        entry = self.probe(1)
+        self.assertEqual(entry["status"], "pass", entry.get("reasons"))
+        found = {name: value for name, value in entry["metrics"].items() if name.startswith("probe_")}
+        self.assertEqual(found, {"probe_p50_ns": 1000, "probe_p99_ns": 2000, "probe_p999_ns": 3000,
+                                 "probe_max_ns": 4000, "probe_missed": 3})
+        self.assertEqual(entry["probe"]["sent"], 10)
+        self.assertEqual(list(entry["device"]), ["ufs0"])
+
+    def test_probe_that_nobody_or_another_answered(self):
+        for cpus, words in (((), "none of the probe's 10 interrupts"), ((0,), "vCPU 0, not 1"),
+                            ((0, 1), "vCPU 0, 1, not 1")):
+            entry = self.probe(*cpus)
+            self.assertEqual(entry["status"], "failed")
+            self.assertIn(words, entry["reasons"][0])
+
     def test_lost_requests(self):
         for answer in (self.device(fetched=11), self.device(fetched=11, in_flight=1),
                        self.driver(submitted=11), self.driver(completed=9)):
