@@ -12,7 +12,7 @@ from . import paths, setup
 from .errors import RunError, UserError
 from .setup import qemu
 from .setup.files import write_file
-from .setup.run import environment
+from .setup.run import environment, inherited_fds
 
 MAX_TOLD = 60           # lines told about one failed test
 NOT_BY_DEFAULT = ("fuzz", "slow")
@@ -48,6 +48,12 @@ def run(args):
     if args.timeout_multiplier < 1:
         raise UserError(f"--timeout-multiplier {args.timeout_multiplier}: must be 1 or more")
     setup.ensure(args, tests=True)
+    with setup.lock(name="test-lock", what="test run"):
+        return run_locked(args)
+
+
+def run_locked(args):
+    """The tests' build and logs are one for all: nobody else is in them."""
     configure()
     tests = introspect()
     suites = sorted({suite for test in tests for suite in suites_of(test)})
@@ -118,7 +124,7 @@ def run_tests(args):
         for suite in NOT_BY_DEFAULT:
             command += ["--no-suite", suite]
     sys.stdout.flush()
-    status = subprocess.run(command, env=build_env(), check=False).returncode
+    status = subprocess.run(command, env=build_env(), pass_fds=inherited_fds, check=False).returncode
     if not log.exists():
         raise RunError(f"meson test ended with status {status} and without results")
     results = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]

@@ -131,6 +131,67 @@ class LockTest(SetupCase):
         self.assertEqual(self.ran(), ["one", "two", "orphan", "two", "three"])
 
 
+class TreeTest(SetupCase):
+    """Two work trees and one cache: what one has built is never changed under it."""
+
+    SCRIPT = FAKE.replace("plan.steps_for =", "from pathlib import Path\n"
+                          "paths.REPO = Path(os.environ['TREE'])\nplan.steps_for =")
+
+    def test_another_tree_cannot_have_it_now(self):
+        first = self.start(self.SCRIPT, TREE="/trees/one", TWO="while [ ! -e go ]; do sleep 0.05; done")
+        self.wait_until_ran("two")
+        status, err = self.finish(self.SCRIPT, TREE="/trees/two")
+        self.assertEqual(status, 2, err)
+        self.assert_one_line(err, str(self.cache), "in use by the work tree /trees/one", "XDG_CACHE_HOME=DIR")
+        (self.cache / "go").touch()
+        self.assertEqual(first.wait(timeout=WAIT_S), 0)
+        self.assertEqual(self.ran(), ["one", "two", "three"])
+
+    def test_another_tree_can_have_it_later_and_says_so(self):
+        self.assertEqual(self.finish(self.SCRIPT, TREE="/trees/one")[0], 0)
+        status, err = self.finish(self.SCRIPT, TREE="/trees/two")
+        self.assertEqual(status, 0, err)
+        self.assertIn("was that of the work tree /trees/one", err)
+        status, err = self.finish(self.SCRIPT, TREE="/trees/two")
+        self.assertEqual((status, "work tree" in err), (0, False), err)
+
+
+class TestRunTest(SetupCase):
+    """Two test runs in one cache take turns."""
+
+    SCRIPT = """
+import os, sys, time
+from irqbed_tool import cli, cmd_test, paths, setup
+
+setup.ensure = lambda *args, **options: paths.cache().mkdir(parents=True, exist_ok=True)
+cmd_test.configure = lambda: None
+cmd_test.introspect = lambda: []
+
+def run_tests(args):
+    with open(paths.cache() / "ran", "a") as ran:
+        ran.write("begin\\n")
+        ran.flush()
+        while os.environ.get("WAIT") and not (paths.cache() / "go").exists():
+            time.sleep(0.05)
+        ran.write("end\\n")
+    return 0
+
+cmd_test.run_tests = run_tests
+sys.exit(cli.main(["test"]))
+"""
+
+    def test_second_one_waits_and_says_so(self):
+        first = self.start(self.SCRIPT, WAIT="1")
+        self.wait_until_ran("begin")
+        second = self.start(self.SCRIPT)
+        self.assertIn(f"another test run is running (process {first.pid}); waiting", second.stderr.readline())
+        (self.cache / "go").touch()
+        self.assertEqual(first.wait(timeout=WAIT_S), 0)
+        _, err = second.communicate(timeout=WAIT_S)
+        self.assertEqual(second.returncode, 0, err)
+        self.assertEqual(self.ran(), ["begin", "end", "begin", "end"])
+
+
 class ResumeTest(SetupCase):
     def interrupt(self, signum, status):
         first = self.start(FAKE, TWO="sleep 600")

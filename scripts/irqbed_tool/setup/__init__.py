@@ -3,6 +3,7 @@
 
     add_setup_options(parser)   options of every verb that implies set-up
     ensure(args, kernels)       do what is missing; quick when nothing is
+    lock(name=..., what=...)    one user at a time of something in the cache
 
 ensure raises UserError (bad option, no network, no space, ...) or RunError (a
 build failed). After it, the files that paths.py names are there: qemu(),
@@ -21,7 +22,10 @@ from ..errors import UserError
 from . import host, options, plan, run, steps
 from .options import add_setup_options
 
-__all__ = ["add_setup_options", "ensure"]
+__all__ = ["add_setup_options", "ensure", "lock"]
+
+# Files that say whose a cache is, locked until the process ends.
+CLAIMED = {}
 
 
 def ensure(args=None, kernels=(paths.DEFAULT_KERNEL,), progress=True, redo=(), tests=False,
@@ -37,6 +41,7 @@ def ensure(args=None, kernels=(paths.DEFAULT_KERNEL,), progress=True, redo=(), t
         if version not in paths.KERNELS:
             raise UserError(f"kernel version {version!r}: known are {', '.join(paths.KERNELS)}")
     make_cache()
+    claim_cache(progress)
     chosen = options.load(args)
     todo = plan.steps_for(chosen, kernels, tests)
     if not redo and not is_changed(chosen) and is_done(todo, chosen, tests):
@@ -70,16 +75,45 @@ def make_cache():
         raise UserError(f"{paths.cache()}: cannot be written; pass XDG_CACHE_HOME=DIR with a folder that can")
 
 
+def claim_cache(progress=True):
+    """Keep the cache for this work tree until the process ends.
+
+    What is built in it is of one work tree's sources: another tree can take it
+    over, but not while somebody uses it.
+    """
+    name, tree = paths.cache() / "tree", str(paths.REPO)
+    if name in CLAIMED:
+        return
+    file = open(name, "a+", encoding="utf-8")       # pylint: disable=consider-using-with
+    fcntl.flock(file, fcntl.LOCK_SH)
+    file.seek(0)
+    owner = file.read()
+    if owner != tree:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{paths.cache()}: is in use by the work tree {owner or '(unknown)'}; wait for its "
+                            "end, or pass XDG_CACHE_HOME=DIR for a cache of this tree's own") from None
+        if owner and progress:
+            print(f"irqbed: {paths.cache()} was that of the work tree {owner}; what differs is built again "
+                  "(XDG_CACHE_HOME=DIR gives each tree its own)", file=sys.stderr, flush=True)
+        file.truncate(0)
+        file.write(tree)
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_SH)
+    CLAIMED[name] = file
+
+
 @contextlib.contextmanager
-def lock(progress=True):
-    """One set-up at a time; a second one says whom it waits for."""
-    with open(paths.cache() / "lock", "a+", encoding="utf-8") as file:
+def lock(progress=True, name="lock", what="set-up"):
+    """One of WHAT at a time in the cache; a second one says whom it waits for."""
+    with open(paths.cache() / name, "a+", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
             if progress:
-                print(f"irqbed: another set-up is running ({file.read().strip() or 'just started'}); "
+                print(f"irqbed: another {what} is running ({file.read().strip() or 'just started'}); "
                       f"waiting for it", file=sys.stderr, flush=True)
             fcntl.flock(file, fcntl.LOCK_EX)
         file.truncate(0)
