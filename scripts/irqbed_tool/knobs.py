@@ -158,6 +158,8 @@ TABLE = (
     Key("rows", "str", "How a row is called, with {axis} for an axis' value.", ""),
     Key("metrics", "texts", "Metrics shown, in this order.",
         ["iops_min", "iops_max", "iops_avg", "cpu_usr_pct", "cpu_sys_pct", "bw_bytes_per_s"]),
+    Key("pareto", "texts", "Two or more metrics: below the table stand, for each of its rows, the columns "
+        "that no other column beats in all of them.", []),
 )
 
 PUBLISHED = (

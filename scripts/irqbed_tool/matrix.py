@@ -165,10 +165,13 @@ def make_table(loader, raw, axes):
                     + (" ".join(f"{{{name}}}" for name in rest) or "no {axis}: there is no other"))
     missing = [f"{{{name}}}" for name in rest if name not in used]
     table["rows"] = "/".join(filter(None, [table["rows"], *missing]))
-    for metric in table["metrics"]:
-        if metric not in METRICS:
-            loader.fail("table.metrics", f"{shown(metric)} is no metric",
-                        f"metrics are {', '.join(METRICS)}{did_you_mean(metric, METRICS)}")
+    for key in ("metrics", "pareto"):
+        for metric in table[key]:
+            if metric not in METRICS:
+                loader.fail(f"table.{key}", f"{shown(metric)} is no metric",
+                            f"metrics are {', '.join(METRICS)}{did_you_mean(metric, METRICS)}")
+    if len(set(table["pareto"])) != len(table["pareto"]) or len(table["pareto"]) == 1:
+        loader.fail("table.pareto", f"{shown(table['pareto'])} is not allowed", "must be two or more metrics")
     return table
 
 

@@ -88,6 +88,39 @@ def _insane(get, block_bytes):
             yield f"bandwidth is {off * 100:+.1f} % off IOPS x block size"
 
 
+# --- who is beaten ---------------------------------------------------------------
+
+def beats(one, other, metrics):
+    """Whether ONE, a tuple of figures of METRICS, is at least as good in all and better in one."""
+    gains = [METRICS[metric].better * (mine - theirs) for metric, mine, theirs in zip(metrics, one, other)]
+    return min(gains) >= 0 and max(gains) > 0
+
+
+def unbeaten(table, row, metrics):
+    """Columns of a row that no other column beats in METRICS; those without figures do not take part."""
+    points = {}
+    for column in table.columns:
+        point = tuple(table.figures["measured"].get((row, metric, column)) for metric in metrics)
+        if None not in point and (row, column) not in table.status:
+            points[column] = point
+    return [column for column, point in points.items()
+            if not any(beats(other, point, metrics) for other in points.values())]
+
+
+def pareto_lines(data, table):
+    """["read/1: beaten by no other in IOPS and probe p99.9 us: 0, 20000", ...], if it is asked for."""
+    metrics = data["config"]["table"].get("pareto")
+    if not metrics:
+        return []
+    title = dict(zip(table.columns, table.titles))
+    what = " and ".join(METRICS[metric].title for metric in metrics)
+    lines = []
+    for row in dict.fromkeys(name for name, _ in table.rows):
+        names = ", ".join(title[column] for column in unbeaten(table, row, metrics)) or "-"
+        lines.append(f"{row}: beaten by no other in {what}: {names}".removeprefix(": "))
+    return lines
+
+
 # --- text -----------------------------------------------------------------------
 
 def number(value):
@@ -220,6 +253,7 @@ def notes(data, table):
         out.append(f"published: {data['config']['published']['source']}")
     if len(table.columns) > 1:
         out.append(f"ratio: to the column {table.titles[0]}")
+    out += pareto_lines(data, table)
     if data["clock"] == "host":
         out.append("clock: host; these figures are not reproducible")
     out += _failures(data)

@@ -84,6 +84,47 @@ class PublishedRatios(unittest.TestCase):
         self.assertEqual(line.split("|")[2].split(), ["-", "800.00"])
 
 
+class Pareto(unittest.TestCase):
+    """table.pareto: who is beaten by no other in all metrics at once."""
+
+    def made(self, *points, metrics=("iops", "probe_p999_ns"), bad=None):
+        exp = tiny(sets=[f"matrix.iodepth={list(range(1, len(points) + 1))}", "matrix.numjobs=[1]",
+                         "matrix.policy=['hardirq']", "table.columns=iodepth",
+                         f"table.pareto={list(metrics)}"])
+        data = made_results(exp)
+        for cell, point in zip(data["cells"], points):
+            cell["metrics"].update({name: value for name, value in zip(metrics, point) if value is not None})
+        if bad is not None:
+            data["cells"][bad].update(status="errors", reasons=["x"])
+        self.data = data
+        return table.unbeaten(table.make(data), "hardirq/1", metrics)
+
+    def test_more_iops_and_less_latency(self):
+        self.assertEqual(self.made((100, 50), (200, 60), (150, 70), (90, 55)), ["1", "2"])
+        self.assertIn("hardirq/1: beaten by no other in IOPS and probe p99.9 us: 1, 2\n", table.text(self.data))
+
+    def test_one_that_is_best_in_both(self):
+        self.assertEqual(self.made((100, 50), (200, 40), (150, 70)), ["2"])
+
+    def test_equal_ones_do_not_beat_each_other(self):
+        self.assertEqual(self.made((100, 50), (100, 50), (100, 60)), ["1", "2"])
+
+    def test_better_in_one_and_equal_in_the_other_beats(self):
+        self.assertEqual(self.made((100, 50), (100, 40)), ["2"])
+
+    def test_what_has_no_figure_or_did_not_pass_takes_no_part(self):
+        self.assertEqual(self.made((100, 50), (200, None)), ["1"])
+        self.assertEqual(self.made((100, 50), (200, 40), bad=1), ["1"])
+
+    def test_three_metrics(self):
+        points = ((100, 50, 7), (100, 50, 6), (90, 50, 5))
+        self.assertEqual(self.made(*points, metrics=("iops", "clat_p99_ns", "cpu_sys_pct")), ["2", "3"])
+        self.assertIn("IOPS and clat p99 us and cpu % sys: 2, 3", table.text(self.data))
+
+    def test_not_asked_for(self):
+        self.assertNotIn("beaten", table.text(made_results()))
+
+
 class NotPassed(unittest.TestCase):
     def test_status_stands_where_the_figures_would(self):
         data = made_results()
