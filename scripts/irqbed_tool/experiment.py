@@ -99,6 +99,8 @@ def build(loader, raw):
     config["device"] = loader.devices(raw.get("device", []), config)
     config["workload"] = loader.workload(raw.get("workload", {}))
     config["check"] = loader.check_table(raw.get("check", {}))
+    if "variant" in raw:
+        config["variant"] = matrix.make_variants(loader, raw["variant"])
     axes = matrix.make_axes(loader, raw.get("matrix", {}), config)
     config["matrix"] = {axis.name: list(axis.values) for axis in axes}
     config["table"] = matrix.make_table(loader, raw.get("table", {}), axes)

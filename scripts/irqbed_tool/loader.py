@@ -14,7 +14,7 @@ from .errors import UserError
 from .keys import REQUIRED, BadValue, did_you_mean, is_number, shown
 
 TOP = ("experiment", "machine", "driver", "block", "probe", "workload", "table", "published", "check",
-       "device", "matrix", "full")
+       "device", "variant", "matrix", "full")
 # Tables that [full] may change.
 FULL_MAY_CHANGE = ("machine", "driver", "block", "probe", "workload", "matrix", "check")
 

@@ -19,11 +19,17 @@ PUBLISHED_TABLES = ("rows", "ratios")
 
 @dataclass(frozen=True)
 class Axis:
-    """One line of [matrix]: the name used there, the key it sets, its values."""
+    """One line of [matrix]: the name used there, its values, and for each what it sets.
+
+    settings: for each value, {path of a key: the key's value}.
+    """
 
     name: str
-    path: tuple
     values: tuple
+    settings: tuple
+
+    def paths(self):
+        return {path for setting in self.settings for path in setting}
 
 
 @dataclass(frozen=True)
@@ -50,27 +56,75 @@ def make_axes(loader, matrix, config):
     out = []
     for name, values in matrix.items():
         path = f"matrix.{name}"
-        keys = _axis_key(loader, name, config)
+        keys = None if name == "variant" else axis_key(loader, path, name, config)
         if not isinstance(values, list) or not values:
             loader.fail(path, f"{shown(values)} is not allowed", "must be a list of values")
-        checked = [_axis_value(loader, config, keys, value, path) for value in values]
-        if len({word(value) for value in checked}) != len(checked):
+        if keys:
+            checked = tuple(axis_value(loader, config, keys, value, path) for value in values)
+            axis = Axis(name, checked, tuple({keys: value} for value in checked))
+        else:
+            axis = _variant_axis(loader, values, config)
+        if len(set(map(word, axis.values))) != len(values):
             loader.fail(path, "has a value twice", "each value makes one cell")
-        for axis in out:
-            if axis.path == keys:
-                loader.fail(path, "is an axis twice", f"{axis.name} is the same key")
-        if keys[0] == "driver" and keys[1] != "module" and "module" not in matrix \
-                and config["driver"]["module"] == "stock":
-            loader.fail(path, "is a key of our driver", 'needs driver.module = "irqbed"')
-        dotted = ".".join(map(str, keys))
-        if dotted in loader.from_set:
-            loader.fail(dotted, "is an axis of the matrix", f"use --set {path}=[...]")
-        out.append(Axis(name, keys, tuple(checked)))
+        for other in out:
+            if axis.paths() & other.paths():
+                loader.fail(path, "is an axis twice", f"{other.name} is the same key")
+        out.append(axis)
+    _check_axes(loader, out, config)
     return out
 
 
-def _axis_key(loader, name, config):
-    """The path of the key that an axis sets, from its short or dotted name."""
+def _variant_axis(loader, values, config):
+    """The axis that sets several keys at once: those of [variant.NAME]."""
+    variants = config.get("variant", {})
+    for value in values:
+        if value not in variants:
+            loader.fail("matrix.variant", f"{shown(value)} is not allowed", "must be the NAME of a [variant.NAME]"
+                        f"{did_you_mean(value, variants)}")
+    settings = []
+    for value in values:
+        setting = {}
+        for name, wanted in variants[value].items():
+            path = f"variant.{value}.{name}"
+            keys = axis_key(loader, path, name, config)
+            setting[keys] = axis_value(loader, config, keys, wanted, path)
+        settings.append(setting)
+    return Axis("variant", tuple(values), tuple(settings))
+
+
+def _check_axes(loader, axes, config):
+    """What the axes set is not set otherwise, and is a key of the driver in use."""
+    can_be_ours = config["driver"]["module"] == "irqbed" or any(
+        ("driver", "module") in axis.paths() for axis in axes)
+    for axis in axes:
+        for keys in sorted(axis.paths(), key=str):
+            dotted = ".".join(map(str, keys))
+            if keys[0] == "driver" and not can_be_ours:
+                loader.fail(f"matrix.{axis.name}", "is a key of our driver", 'needs driver.module = "irqbed"')
+            if dotted in loader.from_set:
+                loader.fail(dotted, "is an axis of the matrix", f"use --set matrix.{axis.name}=[...]")
+
+
+def make_variants(loader, raw):
+    """[variant.NAME] tables, with their keys in dotted form."""
+    out = {}
+    for name, table in raw.items():
+        if not isinstance(table, dict) or not table:
+            loader.fail(f"variant.{name}", f"{shown(table)} is not allowed", f"write [variant.{name}] with its keys")
+        out[name] = dict(_dotted(table))
+    return out
+
+
+def _dotted(table, prefix=""):
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _dotted(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def axis_key(loader, where, name, config):
+    """The path of a key that changes between cells, from its short or dotted name; WHERE it stands."""
     if "." in name:
         keys = split_key(name)
         if keys[0] in ("machine", "driver", "block", "probe", "workload") and len(keys) == 2 \
@@ -79,7 +133,7 @@ def _axis_key(loader, name, config):
         if (keys[0] == "device" and len(keys) == 3 and isinstance(keys[1], int)
                 and keys[1] < len(config["device"])):
             return keys
-        loader.fail(f"matrix.{name}", "is no key that can change between cells",
+        loader.fail(where, "is no key that can change between cells",
                     "use a key of machine, device.N, driver, block, workload, or of a [probe] "
                     "that is there")
     found = [(section, name) for section in ("driver", "block", "machine", "workload")
@@ -92,10 +146,10 @@ def _axis_key(loader, name, config):
     if not found:
         known = [*knobs.table("driver"), *knobs.table("block"), *knobs.table("machine"), *knobs.table("device"),
                  *knobs.table("workload"), *fio_options.options()]
-        loader.fail(f"matrix.{name}", "unknown key", "use a key of driver, block, machine, device "
+        loader.fail(where, "unknown key", "use a key of driver, block, machine, device "
                     f"or workload{did_you_mean(name, known)}")
     if len(found) > 1:
-        loader.fail(f"matrix.{name}", "could be one of several keys",
+        loader.fail(where, "could be one of several keys",
                     "write " + " or ".join(f'"{".".join(map(str, keys))}"' for keys in found))
     return found[0]
 
@@ -105,7 +159,7 @@ def device_type(config, keys):
     return config["device"][keys[1]]["type"] if keys[0] == "device" else ""
 
 
-def _axis_value(loader, config, keys, value, path):
+def axis_value(loader, config, keys, value, path):
     section, last = keys[0], keys[-1]
     known = knobs.table(section)
     if last in known and known[last].only not in ("", device_type(config, keys)):
@@ -119,6 +173,13 @@ def _axis_value(loader, config, keys, value, path):
                 f"{did_you_mean(last, known)}")
 
 
+def put(tables, path, value):
+    """Set the key at PATH."""
+    for part in path[:-1]:
+        tables = tables[part]
+    tables[path[-1]] = value
+
+
 def make_cells(loader, config, axes):
     """The product of the axes, the last one running fastest."""
     count = 1
@@ -129,15 +190,13 @@ def make_cells(loader, config, axes):
     base = {key: config[key] for key in ("machine", "device", "driver", "block", "probe", "workload")
             if key in config}
     out = []
-    for values in itertools.product(*(axis.values for axis in axes)):
+    for point in itertools.product(*(zip(axis.values, axis.settings) for axis in axes)):
         cell = copy.deepcopy(base)
-        for axis, value in zip(axes, values):
-            node = cell
-            for part in axis.path[:-1]:
-                node = node[part]
-            node[axis.path[-1]] = value
+        for _, setting in point:
+            for path, value in setting.items():
+                put(cell, path, value)
         cross_check(cell, loader.fail)
-        params = {axis.name: value for axis, value in zip(axes, values)}
+        params = {axis.name: value for axis, (value, _) in zip(axes, point)}
         name = ",".join(f"{key}={word(value)}" for key, value in params.items()) or "all"
         out.append(Cell(name, params, cell))
     return out

@@ -79,6 +79,34 @@ class Loading(unittest.TestCase):
         both = tiny(text, ["workload.full=true", "workload.runtime=5"])
         self.assertEqual(both.config["workload"]["runtime"], 5)
 
+    def test_variants_set_several_keys(self):
+        text = TINY.replace("numjobs = [1, 2]", """variant = ["old", "new"]
+[variant.old]
+"device.0.units" = 2
+[variant.new]
+workload.numjobs = 3
+iodepth = 4
+device.0.units = 5
+""")
+        exp = tiny(text)
+        self.assertEqual([cell.id for cell in exp.cells], [
+            f"policy={policy},variant={variant}" for policy in ("hardirq", "bounded") for variant in ("old", "new")])
+        old, new = (cell.config for cell in exp.cells[:2])
+        self.assertEqual((old["device"][0]["units"], old["workload"].get("numjobs")), (2, None))
+        self.assertEqual((new["device"][0]["units"], new["workload"]["numjobs"], new["workload"]["iodepth"]), (5, 3, 4))
+        self.assertEqual(exp.config["variant"]["new"], {"workload.numjobs": 3, "iodepth": 4, "device.0.units": 5})
+        self.assertEqual(len(tiny(text, ["matrix.variant=new"]).cells), 2)
+
+    def test_variant_with_the_stock_driver(self):
+        text = TINY.replace('policy = ["hardirq", "bounded"]', """variant = ["stock", "ours"]
+[variant.stock]
+module = "stock"
+[variant.ours]
+policy = "hardirq"
+[matrix.x]""").replace("[matrix.x]\nnumjobs = [1, 2]\n", "")
+        exp = tiny(text)
+        self.assertEqual([len(boot.cells) for boot in plan.make_boots(exp.cells)], [1, 1])
+
     def test_every_experiment_loads(self):
         done = irqbed("list")
         self.assertEqual(done.returncode, 0, done.stderr)
