@@ -98,7 +98,8 @@ def evaluate(cell, answers):
         check_probe(probe, cell.config["probe"]["cpu"], verdict)
     check_conservation(device, driver, verdict)
     good = [run for run in runs if run]
-    of_cell = {**metrics.from_device(device), **metrics.from_probe(probe)}
+    load_ns = sum(run.get("runtime_ms", 0) for run in good) * 1e6
+    of_cell = {**metrics.from_device(device), **metrics.from_driver(driver, load_ns), **metrics.from_probe(probe)}
     entry["metrics"] = metrics.mean([{**run, **of_cell} for run in good]) if good else {}
     if len(good) > 1:
         entry["runs"] = [metrics.mean([run]) for run in good]

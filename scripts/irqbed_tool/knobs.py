@@ -160,6 +160,7 @@ TABLE = (
         ["iops_min", "iops_max", "iops_avg", "cpu_usr_pct", "cpu_sys_pct", "bw_bytes_per_s"]),
     Key("pareto", "texts", "Two or more metrics: below the table stand, for each of its rows, the columns "
         "that no other column beats in all of them.", []),
+    Key("notes", "texts", "Lines below the table: how it is to be read.", []),
 )
 
 PUBLISHED = (

@@ -52,6 +52,7 @@ METRICS = {
     "runtime_ms": Metric("runtime ms", -1, 0),
     "device_mean_ns": Metric("in device us", -1, 2, 1e-3, "us"),
     "irqs_per_io": Metric("interrupts per I/O", -1, 5),
+    "irq_cpu_pct": Metric("irq cpu %", -1, 0, unit="%"),
     "probe_p50_ns": Metric("probe p50 us", -1, 8, 1e-3, "us"),
     "probe_p99_ns": Metric("probe p99 us", -1, 15, 1e-3, "us"),
     "probe_p999_ns": Metric("probe p99.9 us", -1, 20, 1e-3, "us"),
@@ -200,6 +201,14 @@ def from_device(devices):
     if done:
         out["irqs_per_io"] = sum(stats["irq"]["raised"] for stats in devices.values()) / done
     return out
+
+
+def from_driver(drivers, load_ns):
+    """Metrics that the driver's own statistics give, over all controllers, for loads of LOAD_NS in all."""
+    hists = [stats["hard_ns"] for stats in drivers.values() if "hard_ns" in stats]
+    if not hists or not load_ns:
+        return {}
+    return {"irq_cpu_pct": 100 * sum(hist["sum"] for hist in hists) / load_ns}
 
 
 def from_probe(probe):

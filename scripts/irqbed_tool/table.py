@@ -248,7 +248,7 @@ def _failures(data):
 
 def notes(data, table):
     """Lines below the table: sources, cells that did not pass, rows that make no sense."""
-    out = []
+    out = list(data["config"]["table"].get("notes", []))
     if has_published(table):
         out.append(f"published: {data['config']['published']['source']}")
     if len(table.columns) > 1:

@@ -175,6 +175,14 @@ class Verdict(unittest.TestCase):
             self.assertEqual(entry["status"], "failed")
             self.assertIn(words, entry["reasons"][0])
 
+    def test_time_in_the_interrupt(self):
+        """Share of the load's run time, over all runs."""
+        driver = self.driver(hard_ns={"count": 10, "sum": 3_000_000})
+        runtime_ms = metrics.from_fio(json.loads(data("fio-clean.json")))["runtime_ms"]
+        entry = judged(self.fio, {**self.fio, "name": "fio1"}, driver)
+        self.assertAlmostEqual(entry["metrics"]["irq_cpu_pct"], 300 / (2 * runtime_ms), places=5)
+        self.assertNotIn("irq_cpu_pct", judged(self.fio, self.driver())["metrics"])
+
     def test_lost_requests(self):
         for answer in (self.device(fetched=11), self.device(fetched=11, in_flight=1),
                        self.driver(submitted=11), self.driver(completed=9)):

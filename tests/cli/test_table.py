@@ -84,6 +84,14 @@ class PublishedRatios(unittest.TestCase):
         self.assertEqual(line.split("|")[2].split(), ["-", "800.00"])
 
 
+class Notes(unittest.TestCase):
+    def test_stand_below_the_table(self):
+        data = made_results(tiny(sets=['table.notes=["(a) row 1", "(b) row 2"]']))
+        lines = table.text(data).splitlines()
+        at = lines.index("(a) row 1")
+        self.assertEqual(lines[at - 1:at + 2], ["", "(a) row 1", "(b) row 2"])
+
+
 class Pareto(unittest.TestCase):
     """table.pareto: who is beaten by no other in all metrics at once."""
 
