@@ -53,6 +53,10 @@ METRICS = {
     "device_mean_ns": Metric("in device us", -1, 2, 1e-3, "us"),
     "irqs_per_io": Metric("interrupts per I/O", -1, 5),
     "irq_cpu_pct": Metric("irq cpu %", -1, 0, unit="%"),
+    "lock_hold_ns_mean": Metric("lock hold us", -1, 0, 1e-3, "us"),
+    "lock_wait_ns_mean": Metric("lock wait us", -1, 0, 1e-3, "us"),
+    "host_lock_hold_ns_mean": Metric("host lock hold us", -1, 0, 1e-3, "us"),
+    "host_lock_wait_ns_mean": Metric("host lock wait us", -1, 0, 1e-3, "us"),
     "probe_p50_ns": Metric("probe p50 us", -1, 8, 1e-3, "us"),
     "probe_p99_ns": Metric("probe p99 us", -1, 15, 1e-3, "us"),
     "probe_p999_ns": Metric("probe p99.9 us", -1, 20, 1e-3, "us"),
@@ -194,10 +198,9 @@ def from_device(devices):
     """Metrics that the controllers' own statistics give, over all of them."""
     out = {}
     done = sum(stats["requests"]["completed"] for stats in devices.values())
-    hists = [stats["device_ns"] for stats in devices.values() if stats["device_ns"]["count"]]
-    if hists:
-        out["device_mean_ns"] = (sum(hist["sum"] for hist in hists)
-                                 / sum(hist["count"] for hist in hists))
+    in_device_ns = _hist_mean(stats["device_ns"] for stats in devices.values())
+    if in_device_ns is not None:
+        out["device_mean_ns"] = in_device_ns
     if done:
         out["irqs_per_io"] = sum(stats["irq"]["raised"] for stats in devices.values()) / done
     return out
@@ -205,10 +208,22 @@ def from_device(devices):
 
 def from_driver(drivers, load_ns):
     """Metrics that the driver's own statistics give, over all controllers, for loads of LOAD_NS in all."""
+    out = {}
     hists = [stats["hard_ns"] for stats in drivers.values() if "hard_ns" in stats]
-    if not hists or not load_ns:
-        return {}
-    return {"irq_cpu_pct": 100 * sum(hist["sum"] for hist in hists) / load_ns}
+    if hists and load_ns:
+        out["irq_cpu_pct"] = 100 * sum(hist["sum"] for hist in hists) / load_ns
+    locks = [item for stats in drivers.values() for item in stats.get("locks", {}).items()]
+    for what in ("lock_hold_ns", "lock_wait_ns"):
+        out[f"{what}_mean"] = _hist_mean(lock[what] for _, lock in locks)
+        out[f"host_{what}_mean"] = _hist_mean(lock[what] for name, lock in locks if name == "host")
+    return {name: value for name, value in out.items() if value is not None}
+
+
+def _hist_mean(hists):
+    """The mean of all values in HISTS, None when there are none."""
+    hists = list(hists)
+    count = sum(hist["count"] for hist in hists)
+    return sum(hist["sum"] for hist in hists) / count if count else None
 
 
 def from_probe(probe):

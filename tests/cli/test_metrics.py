@@ -175,6 +175,18 @@ class Verdict(unittest.TestCase):
             self.assertEqual(entry["status"], "failed")
             self.assertIn(words, entry["reasons"][0])
 
+    def test_locks(self):
+        def lock(count, hold, wait):
+            return {"lock_hold_ns": {"count": count, "sum": hold}, "lock_wait_ns": {"count": count, "sum": wait}}
+
+        found = judged(self.fio, self.driver(locks={"host": lock(2, 3000, 0), "0": lock(3, 1000, 5000),
+                                                    "1": lock(0, 0, 0)}))["metrics"]
+        self.assertEqual([found[name] for name in ("lock_hold_ns_mean", "lock_wait_ns_mean",
+                                                   "host_lock_hold_ns_mean", "host_lock_wait_ns_mean")],
+                         [800, 1000, 1500, 0])
+        found = judged(self.fio, self.driver(locks={"host": lock(0, 0, 0)}))["metrics"]
+        self.assertFalse([name for name in found if "lock" in name], "nothing was measured")
+
     def test_time_in_the_interrupt(self):
         """Share of the load's run time, over all runs."""
         driver = self.driver(hard_ns={"count": 10, "sum": 3_000_000})
