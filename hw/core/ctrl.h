@@ -26,8 +26,8 @@
 OBJECT_DECLARE_TYPE(IrqbedCtrl, IrqbedCtrlClass, IRQBED_CTRL)
 
 /*
- * The knobs, declared with unit, range and default in knobs.c.  All are
- * uint64_t so that one getter and one setter serve them all.
+ * The knobs, declared with unit, range and default in knobs.c.  All but the
+ * tables are uint64_t so that one getter and one setter serve them.
  */
 typedef struct IrqbedKnobs {
     uint64_t queue_depth;
@@ -52,6 +52,9 @@ typedef struct IrqbedKnobs {
     uint64_t irq_drop_every;
     uint64_t hold_every;
     uint64_t fail_every;
+    IrqbedDistTable service_read_table;
+    IrqbedDistTable service_write_table;
+    IrqbedDistTable irq_latency_table;
 } IrqbedKnobs;
 
 typedef enum IrqbedIrqMode {
@@ -74,6 +77,7 @@ typedef struct IrqbedStats {
     uint64_t irq_coalesced;
     uint64_t held;
     uint64_t failed_media;
+    uint64_t link_errors;
     uint64_t guest_errors;
     IrqbedHist service_ns[IRQBED_WORK__MAX];
     IrqbedHist queueing_ns;
@@ -171,6 +175,13 @@ void irqbed_knobs_init(IrqbedCtrl *c);
 /* Derive the model's configuration from the knobs. */
 void irqbed_knobs_apply(IrqbedCtrl *c);
 bool irqbed_knobs_check(IrqbedCtrl *c, Error **errp);
+/*
+ * Which of @words (up to a NULL) @word is; *@value is left alone and an error
+ * that names them set for the property @name if it is none.
+ */
+bool irqbed_parse_word(const char *name, const char *word,
+                       const char *const *words, uint64_t *value,
+                       Error **errp);
 
 /* ctrl_stats.c: counters and histograms as an object; the caller owns it */
 QDict *irqbed_ctrl_stats(Object *obj);

@@ -30,6 +30,7 @@ QDict *irqbed_ctrl_stats(Object *obj)
     irqbed_stats_put(faults, "irq_dropped", s->irq_dropped);
     irqbed_stats_put(faults, "held", s->held);
     irqbed_stats_put(faults, "failed", s->failed_media);
+    irqbed_stats_put(faults, "link_errors", s->link_errors);
 
     qdict_put_str(all, "name", c->name);
     qdict_put(all, "requests", requests);

@@ -10,23 +10,27 @@
 #include "qapi/error.h"
 #include "qapi/visitor.h"
 #include "ctrl.h"
+#include "dist_table.h"
 
 typedef struct IrqbedKnob {
     const char *name;
-    size_t offset;              /* of a uint64_t in IrqbedKnobs */
+    size_t offset;              /* of a uint64_t in IrqbedKnobs, or a table */
     uint64_t min;
     uint64_t max;
     uint64_t def;
     const char *const *words;   /* an enumeration's, or NULL */
+    bool table;                 /* an IrqbedDistTable */
     bool fixed;                 /* not once the device is realized */
     const char *help;
 } IrqbedKnob;
 
-static const char *const dist_words[] = { "fixed", "uniform", "lognormal" };
-static const char *const irq_mode_words[] = { "msi", "intx" };
+static const char *const dist_words[] = {
+    "fixed", "uniform", "lognormal", "normal", "exponential", "table", NULL
+};
+static const char *const irq_mode_words[] = { "msi", "intx", NULL };
 
-QEMU_BUILD_BUG_ON(ARRAY_SIZE(dist_words) != IRQBED_DIST__MAX);
-QEMU_BUILD_BUG_ON(ARRAY_SIZE(irq_mode_words) != IRQBED_IRQ_MODE__MAX);
+QEMU_BUILD_BUG_ON(ARRAY_SIZE(dist_words) != IRQBED_DIST__MAX + 1);
+QEMU_BUILD_BUG_ON(ARRAY_SIZE(irq_mode_words) != IRQBED_IRQ_MODE__MAX + 1);
 
 #define FIELD_OF(field) offsetof(IrqbedKnobs, field)
 #define KNOB(n, field, lo, hi, d, text) \
@@ -37,8 +41,11 @@ QEMU_BUILD_BUG_ON(ARRAY_SIZE(irq_mode_words) != IRQBED_IRQ_MODE__MAX);
     { .name = n, .offset = FIELD_OF(field), .min = lo, .max = hi, .def = d, \
       .fixed = true, .help = text }
 #define KNOB_WORDS(n, field, w, text) \
-    { .name = n, .offset = FIELD_OF(field), .max = ARRAY_SIZE(w) - 1, \
-      .words = w, .help = text }
+    { .name = n, .offset = FIELD_OF(field), .words = w, .help = text }
+#define KNOB_TABLE(n, field, text) \
+    { .name = n, .offset = FIELD_OF(field), .table = true, .help = text }
+#define SPREAD_HELP \
+    "uniform: half width; lognormal: sigma times the median; normal: sigma, ns"
 
 static const IrqbedKnob knobs[] = {
     KNOB_FIXED("queue-depth", queue_depth, 1, 32, 32,
@@ -54,7 +61,9 @@ static const IrqbedKnob knobs[] = {
     KNOB_NS("service-read-ns", service_read_ns,
             "mean (lognormal: median) service time of a read, ns"),
     KNOB_NS("service-read-spread-ns", service_read_spread_ns,
-            "uniform: half width; lognormal: sigma times the median, ns"),
+            SPREAD_HELP),
+    KNOB_TABLE("service-read-table", service_read_table,
+               "percentiles of a read's service time"),
     KNOB_NS("service-read-ns-per-kib", service_read_ns_per_kib,
             "cost per KiB read, ns"),
     KNOB_WORDS("service-write-dist", service_write_dist, dist_words,
@@ -62,20 +71,24 @@ static const IrqbedKnob knobs[] = {
     KNOB_NS("service-write-ns", service_write_ns,
             "mean (lognormal: median) service time of a write, ns"),
     KNOB_NS("service-write-spread-ns", service_write_spread_ns,
-            "uniform: half width; lognormal: sigma times the median, ns"),
+            SPREAD_HELP),
+    KNOB_TABLE("service-write-table", service_write_table,
+               "percentiles of a write's service time"),
     KNOB_NS("service-write-ns-per-kib", service_write_ns_per_kib,
             "cost per KiB written, ns"),
     KNOB_NS("service-other-ns", service_other_ns,
             "service time of flush, unmap and the rest, ns"),
     { .name = "irq-mode", .offset = FIELD_OF(irq_mode),
-      .max = IRQBED_IRQ_MODE__MAX - 1, .words = irq_mode_words, .fixed = true,
+      .words = irq_mode_words, .fixed = true,
       .help = "msi: MSI offered beside INTx; intx: INTx alone" },
     KNOB_WORDS("irq-latency-dist", irq_latency_dist, dist_words,
                "distribution of the interrupt latency"),
     KNOB_NS("irq-latency-ns", irq_latency_ns,
             "mean (lognormal: median) time from status to interrupt, ns"),
     KNOB_NS("irq-latency-spread-ns", irq_latency_spread_ns,
-            "uniform: half width; lognormal: sigma times the median, ns"),
+            SPREAD_HELP),
+    KNOB_TABLE("irq-latency-table", irq_latency_table,
+               "percentiles of the interrupt latency"),
     /* The timeout comes first: a count above 1 is refused without one. */
     KNOB_NS("irq-coalesce-timeout-ns", irq_coalesce_timeout_ns,
             "longest wait of a completion for others, ns"),
@@ -94,15 +107,33 @@ static uint64_t *knob_value(IrqbedCtrl *c, const IrqbedKnob *k)
     return (uint64_t *)((char *)&c->knobs + k->offset);
 }
 
+static bool check_table(const char *what, uint64_t dist,
+                        const IrqbedDistTable *table, Error **errp)
+{
+    if (dist == IRQBED_DIST_TABLE && !table->count) {
+        error_setg(errp, "%s-dist=table needs percentiles in %s-table", what,
+                   what);
+        return false;
+    }
+    return true;
+}
+
 bool irqbed_knobs_check(IrqbedCtrl *c, Error **errp)
 {
-    if (c->knobs.irq_coalesce_count > 1 && !c->knobs.irq_coalesce_timeout_ns) {
+    const IrqbedKnobs *k = &c->knobs;
+
+    if (k->irq_coalesce_count > 1 && !k->irq_coalesce_timeout_ns) {
         error_setg(errp, "irq-coalesce-count above 1 needs "
                    "irq-coalesce-timeout-ns above 0: the last completions "
                    "would wait for ever");
         return false;
     }
-    return true;
+    return check_table("service-read", k->service_read_dist,
+                       &k->service_read_table, errp) &&
+           check_table("service-write", k->service_write_dist,
+                       &k->service_write_table, errp) &&
+           check_table("irq-latency", k->irq_latency_dist,
+                       &k->irq_latency_table, errp);
 }
 
 void irqbed_knobs_apply(IrqbedCtrl *c)
@@ -113,9 +144,9 @@ void irqbed_knobs_apply(IrqbedCtrl *c)
     c->latency_cfg = (IrqbedLatencyCfg) {
         .dist = {
             { k->service_read_dist, k->service_read_ns,
-              k->service_read_spread_ns },
+              k->service_read_spread_ns, &k->service_read_table },
             { k->service_write_dist, k->service_write_ns,
-              k->service_write_spread_ns },
+              k->service_write_spread_ns, &k->service_write_table },
         },
         .ns_per_kib = { k->service_read_ns_per_kib,
                         k->service_write_ns_per_kib },
@@ -127,7 +158,8 @@ void irqbed_knobs_apply(IrqbedCtrl *c)
         IrqbedIrq *irq = &c->irqs[i];
 
         irq->cfg.latency = (IrqbedDist) {
-            k->irq_latency_dist, k->irq_latency_ns, k->irq_latency_spread_ns
+            k->irq_latency_dist, k->irq_latency_ns, k->irq_latency_spread_ns,
+            &k->irq_latency_table
         };
         irq->cfg.coalesce_count = irq->guest_window ?
             irq->guest_count : k->irq_coalesce_count;
@@ -152,20 +184,21 @@ static void knob_get(Object *obj, Visitor *v, const char *name, void *opaque,
     }
 }
 
-static bool knob_parse_word(const IrqbedKnob *k, const char *word,
-                            uint64_t *value, Error **errp)
+bool irqbed_parse_word(const char *name, const char *word,
+                       const char *const *words, uint64_t *value,
+                       Error **errp)
 {
-    g_autoptr(GString) allowed = g_string_new(NULL);
+    g_autofree char *allowed = NULL;
     uint64_t i;
 
-    for (i = 0; i <= k->max; i++) {
-        if (!strcmp(word, k->words[i])) {
+    for (i = 0; words[i]; i++) {
+        if (!strcmp(word, words[i])) {
             *value = i;
             return true;
         }
-        g_string_append_printf(allowed, "%s%s", i ? ", " : "", k->words[i]);
     }
-    error_setg(errp, "%s: '%s' is none of: %s", k->name, word, allowed->str);
+    allowed = g_strjoinv(", ", (char **)words);
+    error_setg(errp, "%s: '%s' is none of: %s", name, word, allowed);
     return false;
 }
 
@@ -176,7 +209,7 @@ static bool knob_visit(const IrqbedKnob *k, Visitor *v, const char *name,
         g_autofree char *word = NULL;
 
         return visit_type_str(v, name, &word, errp) &&
-               knob_parse_word(k, word, value, errp);
+               irqbed_parse_word(k->name, word, k->words, value, errp);
     }
     if (!visit_type_uint64(v, name, value, errp)) {
         return false;
@@ -189,34 +222,96 @@ static bool knob_visit(const IrqbedKnob *k, Visitor *v, const char *name,
     return true;
 }
 
+static bool knob_may_change(IrqbedCtrl *c, const IrqbedKnob *k, Error **errp)
+{
+    if (k->fixed && DEVICE(c)->realized) {
+        error_setg(errp, "%s: cannot be changed once the device exists",
+                   k->name);
+        return false;
+    }
+    return true;
+}
+
+/* Until the device is realized, values may be set in any order. */
+static bool knob_take_effect(IrqbedCtrl *c, Error **errp)
+{
+    if (!DEVICE(c)->realized) {
+        return true;
+    }
+    if (!irqbed_knobs_check(c, errp)) {
+        return false;
+    }
+    irqbed_knobs_apply(c);
+    return true;
+}
+
 static void knob_set(Object *obj, Visitor *v, const char *name, void *opaque,
                      Error **errp)
 {
     IrqbedCtrl *c = IRQBED_CTRL(obj);
     const IrqbedKnob *k = opaque;
-    bool realized = DEVICE(obj)->realized;
     uint64_t value, old = *knob_value(c, k);
 
-    if (k->fixed && realized) {
-        error_setg(errp, "%s: cannot be changed once the device exists",
-                   k->name);
-        return;
-    }
-    if (!knob_visit(k, v, name, &value, errp)) {
+    if (!knob_may_change(c, k, errp) ||
+        !knob_visit(k, v, name, &value, errp)) {
         return;
     }
     *knob_value(c, k) = value;
-    if (!realized) {
-        return;
-    }
-    if (!irqbed_knobs_check(c, errp)) {
+    if (!knob_take_effect(c, errp)) {
         *knob_value(c, k) = old;
-        return;
-    }
-    irqbed_knobs_apply(c);
-    if (k->offset == FIELD_OF(seed)) {
+    } else if (k->offset == FIELD_OF(seed) && DEVICE(obj)->realized) {
         irqbed_ctrl_seed(c);
     }
+}
+
+static IrqbedDistTable *knob_table(IrqbedCtrl *c, const IrqbedKnob *k)
+{
+    return (IrqbedDistTable *)((char *)&c->knobs + k->offset);
+}
+
+static void table_get(Object *obj, Visitor *v, const char *name, void *opaque,
+                      Error **errp)
+{
+    char buf[IRQBED_DIST_TEXT_BYTES], *text = buf;
+
+    irqbed_dist_table_format(knob_table(IRQBED_CTRL(obj), opaque), buf);
+    visit_type_str(v, name, &text, errp);
+}
+
+static void table_set(Object *obj, Visitor *v, const char *name, void *opaque,
+                      Error **errp)
+{
+    IrqbedCtrl *c = IRQBED_CTRL(obj);
+    const IrqbedKnob *k = opaque;
+    IrqbedDistTable old = *knob_table(c, k);
+    char why[IRQBED_DIST_WHY_BYTES];
+    g_autofree char *text = NULL;
+
+    if (!knob_may_change(c, k, errp) ||
+        !visit_type_str(v, name, &text, errp)) {
+        return;
+    }
+    if (!irqbed_dist_table_parse(knob_table(c, k), text, why)) {
+        error_setg(errp, "%s: %s", k->name, why);
+    } else if (!knob_take_effect(c, errp)) {
+        *knob_table(c, k) = old;
+    }
+}
+
+/* Help with what is allowed in brackets, for people and for the tests. */
+static char *knob_description(const IrqbedKnob *k)
+{
+    g_autofree char *range = NULL;
+
+    if (k->table) {
+        range = g_strdup("PERCENTILE:NS,...");
+    } else if (k->words) {
+        range = g_strjoinv(" | ", (char **)k->words);
+    } else {
+        range = g_strdup_printf("%" PRIu64 " - %" PRIu64, k->min, k->max);
+    }
+    return g_strdup_printf("%s [%s]%s", k->help, range,
+                           k->fixed ? ", when created only" : "");
 }
 
 void irqbed_knobs_add(ObjectClass *oc)
@@ -225,10 +320,14 @@ void irqbed_knobs_add(ObjectClass *oc)
 
     for (i = 0; i < ARRAY_SIZE(knobs); i++) {
         const IrqbedKnob *k = &knobs[i];
+        g_autofree char *description = knob_description(k);
 
-        object_class_property_add(oc, k->name, k->words ? "str" : "uint64",
-                                  knob_get, knob_set, NULL, (void *)k);
-        object_class_property_set_description(oc, k->name, k->help);
+        object_class_property_add(oc, k->name,
+                                  k->table || k->words ? "str" : "uint64",
+                                  k->table ? table_get : knob_get,
+                                  k->table ? table_set : knob_set,
+                                  NULL, (void *)k);
+        object_class_property_set_description(oc, k->name, description);
     }
 }
 
@@ -237,6 +336,8 @@ void irqbed_knobs_init(IrqbedCtrl *c)
     unsigned i;
 
     for (i = 0; i < ARRAY_SIZE(knobs); i++) {
-        *knob_value(c, &knobs[i]) = knobs[i].def;
+        if (!knobs[i].table) {
+            *knob_value(c, &knobs[i]) = knobs[i].def;
+        }
     }
 }

@@ -10,9 +10,10 @@
 
 /* log2(e), and the Taylor coefficients ln(2)^i / i! of 2^x, i = 9 ... 1 */
 #define LOG2_E_Q32 UINT64_C(6196328019)
+#define LN2_Q32    UINT64_C(2977044472)
 static const uint64_t exp2_q32[] = {
     437, 5676, 65510, 661577, 5726720, 41309550, 238388332, 1031764991,
-    2977044472,
+    LN2_Q32,
 };
 
 static uint64_t splitmix64(uint64_t *state)
@@ -131,6 +132,66 @@ static uint64_t draw_lognormal(const IrqbedDist *d, uint64_t bits)
     return scale_exp2(d->mean_ns, x);
 }
 
+static uint64_t draw_normal(const IrqbedDist *d, uint64_t bits)
+{
+    __int128 ns = d->mean_ns +
+                  (((__int128)d->spread_ns * normal_q24(bits)) >> 24);
+
+    return ns < 0 ? 0 : ns;
+}
+
+/* -log2(p) in Q32 for p = (bits + 1) / 2^64, bit by bit from squares. */
+static uint64_t minus_log2_q32(uint64_t bits)
+{
+    uint64_t p = bits + 1;
+    uint64_t m, fraction = 0;
+    unsigned zeros;
+    int i;
+
+    if (!p) { /* p is 2^64 / 2^64 */
+        return 0;
+    }
+    zeros = __builtin_clzll(p);
+    m = p << zeros;             /* in [1, 2), Q63 */
+    for (i = 31; i >= 0; i--) {
+        unsigned __int128 square = (unsigned __int128)m * m;
+        unsigned bit = square >> 127;
+
+        fraction |= (uint64_t)bit << i;
+        m = square >> (63 + bit);
+    }
+    return ((uint64_t)(zeros + 1) << 32) - fraction;
+}
+
+static uint64_t draw_exponential(const IrqbedDist *d, uint64_t bits)
+{
+    /* 40 bits, 39 bits and 32 bits: the product does not overflow. */
+    return (unsigned __int128)d->mean_ns * minus_log2_q32(bits) * LN2_Q32 >>
+           64;
+}
+
+static uint64_t draw_table(const IrqbedDistTable *t, uint64_t bits)
+{
+    /* In Q32; 100 % is below 2^27. */
+    uint64_t at = (unsigned __int128)bits * (100 * IRQBED_PERCENT) >> 32;
+    uint64_t from, to;
+    uint32_t i = 0;
+
+    if (!t || !t->count) {
+        return 0;
+    }
+    while (i < t->count && (uint64_t)t->percentile[i] << 32 <= at) {
+        i++;
+    }
+    if (i == 0 || i == t->count) {
+        return t->ns[i ? i - 1 : 0];
+    }
+    from = (uint64_t)t->percentile[i - 1] << 32;
+    to = (uint64_t)t->percentile[i] << 32;
+    return t->ns[i - 1] + (unsigned __int128)(t->ns[i] - t->ns[i - 1]) *
+           (at - from) / (to - from);
+}
+
 int64_t irqbed_dist_draw(const IrqbedDist *dist, IrqbedRng *rng)
 {
     uint64_t ns;
@@ -141,6 +202,15 @@ int64_t irqbed_dist_draw(const IrqbedDist *dist, IrqbedRng *rng)
         break;
     case IRQBED_DIST_LOGNORMAL:
         ns = draw_lognormal(dist, irqbed_rng_next(rng));
+        break;
+    case IRQBED_DIST_NORMAL:
+        ns = draw_normal(dist, irqbed_rng_next(rng));
+        break;
+    case IRQBED_DIST_EXPONENTIAL:
+        ns = draw_exponential(dist, irqbed_rng_next(rng));
+        break;
+    case IRQBED_DIST_TABLE:
+        ns = draw_table(dist->table, irqbed_rng_next(rng));
         break;
     default:
         ns = dist->mean_ns;

@@ -21,13 +21,32 @@ typedef enum IrqbedDistKind {
     IRQBED_DIST_FIXED,          /* mean */
     IRQBED_DIST_UNIFORM,        /* mean +- spread, ends included */
     IRQBED_DIST_LOGNORMAL,      /* median; sigma = spread / median */
+    IRQBED_DIST_NORMAL,         /* mean; sigma = spread; cut off at 0 */
+    IRQBED_DIST_EXPONENTIAL,    /* mean */
+    IRQBED_DIST_TABLE,          /* percentiles, see IrqbedDistTable */
     IRQBED_DIST__MAX
 } IrqbedDistKind;
+
+#define IRQBED_DIST_POINTS 32
+/* Percentiles count millionths of a percent. */
+#define IRQBED_PERCENT     1000000
+
+/*
+ * Percentiles ascend, durations do not descend.  Between two points the
+ * duration is on the line through them; below the first and above the last it
+ * is theirs.  Without points it is 0.
+ */
+typedef struct IrqbedDistTable {
+    uint32_t count;
+    uint32_t percentile[IRQBED_DIST_POINTS];
+    uint64_t ns[IRQBED_DIST_POINTS];
+} IrqbedDistTable;
 
 typedef struct IrqbedDist {
     IrqbedDistKind kind;
     uint64_t mean_ns;
     uint64_t spread_ns;
+    const IrqbedDistTable *table;       /* of IRQBED_DIST_TABLE alone */
 } IrqbedDist;
 
 /* Generator xoshiro256**, seeded by splitmix64. */

@@ -24,7 +24,7 @@ static void bench_init(Bench *b, uint32_t count, int64_t timeout_ns,
         .cfg = {
             .coalesce_count = count,
             .coalesce_timeout_ns = timeout_ns,
-            .latency = { IRQBED_DIST_FIXED, latency_ns, 0 },
+            .latency = { .kind = IRQBED_DIST_FIXED, .mean_ns = latency_ns },
         },
     };
     irqbed_shaper_reset(&b->s);

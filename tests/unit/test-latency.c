@@ -2,17 +2,23 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * hw/core/latency.c: exact draws of a seed, the shape of the distributions
- * against libm, cost by size, units and queueing.
+ * against libm, cost by size, units and queueing; hw/core/dist_table.c.
  */
 
 #include <glib.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../hw/core/dist_table.h"
 #include "../../hw/core/latency.h"
 #include "../../hw/core/normal_table.h"
 
 #define SAMPLES 200000
+
+/* A distribution without a table. */
+#define DIST(k, mean, spread) \
+    { .kind = IRQBED_DIST_##k, .mean_ns = mean, .spread_ns = spread }
 
 /* xoshiro256** of the splitmix64 sequence: other seeds, other purposes. */
 static void test_generator(void)
@@ -81,7 +87,7 @@ static void check_first(const IrqbedDist *d, const int64_t *expected,
 
 static void test_fixed(void)
 {
-    IrqbedDist d = { IRQBED_DIST_FIXED, 20000, 5000 };
+    IrqbedDist d = DIST(FIXED, 20000, 5000);
     IrqbedRng rng, before;
 
     irqbed_rng_seed(&rng, 1, IRQBED_PURPOSE_READ);
@@ -92,7 +98,7 @@ static void test_fixed(void)
 
 static void test_uniform(void)
 {
-    IrqbedDist d = { IRQBED_DIST_UNIFORM, 20000, 5000 };
+    IrqbedDist d = DIST(UNIFORM, 20000, 5000);
     g_autofree int64_t *v = g_new(int64_t, SAMPLES);
 
     draw_all(&d, v);
@@ -108,7 +114,7 @@ static void test_uniform(void)
 /* A width beyond the mean is cut off, not wrapped round. */
 static void test_uniform_cut(void)
 {
-    IrqbedDist d = { IRQBED_DIST_UNIFORM, 1000, 3000 };
+    IrqbedDist d = DIST(UNIFORM, 1000, 3000);
     g_autofree int64_t *v = g_new(int64_t, SAMPLES);
 
     draw_all(&d, v);
@@ -120,7 +126,7 @@ static void test_uniform_cut(void)
 static void test_lognormal(void)
 {
     /* sigma = spread / median = 0.5 */
-    IrqbedDist d = { IRQBED_DIST_LOGNORMAL, 80000, 40000 };
+    IrqbedDist d = DIST(LOGNORMAL, 80000, 40000);
     static const struct {
         double p, z;
     } at[] = {
@@ -150,10 +156,10 @@ static void test_lognormal(void)
 
 static void test_lognormal_extremes(void)
 {
-    IrqbedDist zero = { IRQBED_DIST_LOGNORMAL, 0, 1000 };
-    IrqbedDist narrow = { IRQBED_DIST_LOGNORMAL, 80000, 0 };
-    IrqbedDist wide = { IRQBED_DIST_LOGNORMAL, 1, IRQBED_MAX_NS };
-    IrqbedDist large = { IRQBED_DIST_LOGNORMAL, IRQBED_MAX_NS, IRQBED_MAX_NS };
+    IrqbedDist zero = DIST(LOGNORMAL, 0, 1000);
+    IrqbedDist narrow = DIST(LOGNORMAL, 80000, 0);
+    IrqbedDist wide = DIST(LOGNORMAL, 1, IRQBED_MAX_NS);
+    IrqbedDist large = DIST(LOGNORMAL, IRQBED_MAX_NS, IRQBED_MAX_NS);
     IrqbedRng rng;
     int64_t v;
     unsigned i;
@@ -169,6 +175,145 @@ static void test_lognormal_extremes(void)
         g_assert_cmpint(v, >=, 0);
         g_assert_cmpint(v, <=, IRQBED_MAX_NS);
     }
+}
+
+static void test_normal(void)
+{
+    IrqbedDist d = DIST(NORMAL, 80000, 20000);
+    IrqbedDist wide = DIST(NORMAL, 1000, 100000);
+    static const struct {
+        double p, z;
+    } at[] = {
+        { 0.001, -3.090232 }, { 0.1, -1.281552 }, { 0.5, 0 },
+        { 0.75, 0.674490 }, { 0.99, 2.326348 }, { 0.999, 3.090232 },
+    };
+    g_autofree int64_t *v = g_new(int64_t, SAMPLES);
+    unsigned i;
+
+    draw_all(&d, v);
+    g_assert_cmpfloat(fabs(mean(v) - 80000), <, 200);
+    qsort(v, SAMPLES, sizeof(v[0]), compare);
+    for (i = 0; i < G_N_ELEMENTS(at); i++) {
+        double want = 80000 + 20000 * at[i].z;
+
+        g_assert_cmpfloat(fabs(v[(unsigned)(at[i].p * SAMPLES)] - want), <,
+                          1500);
+    }
+    /* In floating point: 83529.0 88288.8 60543.9 105031.5 91777.5. */
+    check_first(&d, (int64_t[]) { 83529, 88290, 60542, 105031, 91779 }, 5);
+    /* What is below zero is zero: a little less than half. */
+    draw_all(&wide, v);
+    qsort(v, SAMPLES, sizeof(v[0]), compare);
+    g_assert_cmpint(v[0], ==, 0);
+    g_assert_cmpint(v[SAMPLES * 49 / 100], ==, 0);
+    g_assert_cmpint(v[SAMPLES * 51 / 100], >, 0);
+}
+
+static void test_exponential(void)
+{
+    IrqbedDist d = DIST(EXPONENTIAL, 80000, 0);
+    IrqbedDist largest = DIST(EXPONENTIAL, IRQBED_MAX_NS, 0);
+    static const double at[] = { 0.01, 0.1, 0.5, 0.9, 0.99, 0.999 };
+    g_autofree int64_t *v = g_new(int64_t, SAMPLES);
+    unsigned i;
+
+    draw_all(&d, v);
+    g_assert_cmpfloat(fabs(mean(v) / 80000 - 1), <, 0.01);
+    qsort(v, SAMPLES, sizeof(v[0]), compare);
+    for (i = 0; i < G_N_ELEMENTS(at); i++) {
+        double want = -80000 * log(1 - at[i]);
+
+        g_assert_cmpfloat(fabs(v[(unsigned)(at[i] * SAMPLES)] / want - 1), <,
+                          0.05);
+    }
+    /* In floating point: 5808.3 14017.2 143987.2 40154.2 20085.2. */
+    check_first(&d, (int64_t[]) { 5808, 14017, 143987, 40154, 20085 }, 5);
+    draw_all(&largest, v);
+    qsort(v, SAMPLES, sizeof(v[0]), compare);
+    g_assert_cmpint(v[0], >=, 0);
+    g_assert_cmpint(v[SAMPLES - 1], ==, IRQBED_MAX_NS);
+}
+
+static void test_table(void)
+{
+    IrqbedDistTable t;
+    IrqbedDist d = { .kind = IRQBED_DIST_TABLE, .table = &t };
+    char why[IRQBED_DIST_WHY_BYTES];
+    g_autofree int64_t *v = g_new(int64_t, SAMPLES);
+
+    g_assert_true(irqbed_dist_table_parse(
+        &t, "50:80000,90:120000,99:400000,99.9:2000000", why));
+    draw_all(&d, v);
+    qsort(v, SAMPLES, sizeof(v[0]), compare);
+    /* The points, the lines between them, and nothing beyond the ends. */
+    g_assert_cmpint(v[0], ==, 80000);
+    g_assert_cmpint(v[SAMPLES * 49 / 100], ==, 80000);
+    g_assert_cmpint(llabs(v[SAMPLES * 70 / 100] - 100000), <, 500);
+    g_assert_cmpint(llabs(v[SAMPLES * 90 / 100] - 120000), <, 3000);
+    g_assert_cmpint(llabs(v[SAMPLES * 95 / 100] - 275555), <, 4000);
+    g_assert_cmpint(llabs(v[SAMPLES * 99 / 100] - 400000), <, 60000);
+    g_assert_cmpint(v[SAMPLES - 1], ==, 2000000);
+    /* In floating point: 213239.3 113927.7 80000 90536.2 107797.2. */
+    check_first(&d, (int64_t[]) { 213239, 113927, 80000, 90536, 107797 }, 5);
+    g_assert_true(irqbed_dist_table_parse(&t, "100:7", why));
+    check_first(&d, (int64_t[]) { 7, 7, 7 }, 3);
+    g_assert_true(irqbed_dist_table_parse(&t, "", why));
+    check_first(&d, (int64_t[]) { 0, 0, 0 }, 3);
+    d.table = NULL;
+    check_first(&d, (int64_t[]) { 0, 0, 0 }, 3);
+}
+
+static void test_table_text(void)
+{
+    static const char *const good[] = {
+        "", "0:0", "50:80000", "0.000001:5,99.999999:6,100:1000000000000",
+        "1:1,2:1,3.5:1",
+    };
+    static const struct {
+        const char *text, *why;
+    } bad[] = {
+        { "50", "'50' is not" }, { ":5", "':5' is not" },
+        { "x:1", "'x:1' is not" }, { "50:", "'50:' is not" },
+        { "50:-1", "'50:-1' is not" }, { "50:1.5", "'50:1.5' is not" },
+        { "101:1", "'101:1' is not" }, { "100.1:1", "'100.1:1' is not" },
+        { "1.:1", "'1.:1' is not" }, { "1.0000001:1", "is not" },
+        { "50:1000000000001", "is not" }, { "50:1 ", "is not" },
+        { "99999999999999999999:1", "is not" },
+        { "50:99999999999999999999", "is not" },
+        { "50:1,,60:2", "',60:2' is not" }, { "50:1,", "a comma at the end" },
+        { "50:2,60:1", "'60:1' is below" }, { "50:1,50:1", "is below" },
+    };
+    IrqbedDistTable t, before;
+    char why[IRQBED_DIST_WHY_BYTES], text[IRQBED_DIST_TEXT_BYTES];
+    g_autoptr(GString) many = g_string_new(NULL);
+    unsigned i;
+
+    for (i = 0; i < G_N_ELEMENTS(good); i++) {
+        g_assert_true(irqbed_dist_table_parse(&t, good[i], why));
+        irqbed_dist_table_format(&t, text);
+        g_assert_cmpstr(text, ==, good[i]);
+    }
+    before = t;
+    for (i = 0; i < G_N_ELEMENTS(bad); i++) {
+        g_assert_false(irqbed_dist_table_parse(&t, bad[i].text, why));
+        if (!strstr(why, bad[i].why)) {
+            g_test_message("'%s': expected: %s, got: %s", bad[i].text,
+                           bad[i].why, why);
+            g_test_fail();
+        }
+        g_assert_cmpmem(&t, sizeof(t), &before, sizeof(before));
+    }
+    /* As many points as there is room for, and one more. */
+    for (i = 0; i < IRQBED_DIST_POINTS; i++) {
+        g_string_append_printf(many, "%s%u.123456:%" PRId64, i ? "," : "",
+                               i + 60, IRQBED_MAX_NS);
+    }
+    g_assert_true(irqbed_dist_table_parse(&t, many->str, why));
+    irqbed_dist_table_format(&t, text);
+    g_assert_cmpstr(text, ==, many->str);
+    g_string_append_printf(many, ",99:%" PRId64, IRQBED_MAX_NS);
+    g_assert_false(irqbed_dist_table_parse(&t, many->str, why));
+    g_assert_cmpstr(why, ==, "more than 32 points");
 }
 
 /* Every entry of the table against the complementary error function. */
@@ -188,7 +333,7 @@ static void test_normal_table(void)
 
 static const IrqbedLatencyCfg base_cfg = {
     .dist = {
-        { IRQBED_DIST_FIXED, 20000, 0 }, { IRQBED_DIST_FIXED, 50000, 0 },
+        DIST(FIXED, 20000, 0), DIST(FIXED, 50000, 0),
     },
     .ns_per_kib = { 100, 200 },
     .other_ns = 7000,
@@ -257,8 +402,8 @@ static void test_streams(void)
     unsigned i;
 
     cfg.units = IRQBED_MAX_UNITS;
-    cfg.dist[0] = (IrqbedDist) { IRQBED_DIST_LOGNORMAL, 20000, 9000 };
-    cfg.dist[1] = (IrqbedDist) { IRQBED_DIST_UNIFORM, 20000, 9000 };
+    cfg.dist[0] = (IrqbedDist) DIST(LOGNORMAL, 20000, 9000);
+    cfg.dist[1] = (IrqbedDist) DIST(UNIFORM, 20000, 9000);
     irqbed_latency_seed(a, 3);
     irqbed_latency_seed(b, 3);
     for (i = 0; i < 1000; i++) {
@@ -279,6 +424,10 @@ int main(int argc, char **argv)
     g_test_add_func("/latency/uniform-cut", test_uniform_cut);
     g_test_add_func("/latency/lognormal", test_lognormal);
     g_test_add_func("/latency/lognormal-extremes", test_lognormal_extremes);
+    g_test_add_func("/latency/normal", test_normal);
+    g_test_add_func("/latency/exponential", test_exponential);
+    g_test_add_func("/latency/table", test_table);
+    g_test_add_func("/latency/table-text", test_table_text);
     g_test_add_func("/latency/normal-table", test_normal_table);
     g_test_add_func("/latency/cost", test_cost);
     g_test_add_func("/latency/units", test_units);
