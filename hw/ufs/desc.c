@@ -15,7 +15,6 @@
 #define CONFIG_LUS       8      /* logical units per configuration index */
 #define CONFIG_LENGTH    (UD_BASE_OFFSET + CONFIG_LUS * UD_CONFIG_LENGTH)
 #define SEGMENT_SECTORS  8192   /* allocation unit: 1 segment, 4 MiB */
-#define WLUNS            4
 #define PROVISIONING_TPRZ 3     /* thin; unmapped blocks read as zeroes */
 
 /* Indices of the string descriptors */
@@ -45,6 +44,17 @@ static uint64_t capacity_bytes(IrqbedUfs *u)
     return bytes;
 }
 
+/* bLogicalBlockSize: 2 to the power of it */
+static uint8_t block_exponent(IrqbedUfsLu *lu)
+{
+    return ctz32(lu->store.block_bytes);
+}
+
+static uint8_t lu_write_protect(IrqbedUfsLu *lu)
+{
+    return lu->store.read_only ? UFS_LU_PERM_WP : lu->protect;
+}
+
 static unsigned count_lus(IrqbedUfs *u)
 {
     unsigned n = 0;
@@ -62,7 +72,7 @@ static unsigned desc_device(IrqbedUfs *u, uint8_t index, uint8_t *buf)
         return 0;
     }
     buf[UFS_DEVICE_DESC_PARAM_NUM_LU] = count_lus(u);
-    buf[UFS_DEVICE_DESC_PARAM_NUM_WLU] = WLUNS;
+    buf[UFS_DEVICE_DESC_PARAM_NUM_WLU] = IRQBED_UFS_WLUNS;
     buf[UFS_DEVICE_DESC_PARAM_INIT_PWR_MODE] = 1;       /* active */
     buf[UFS_DEVICE_DESC_PARAM_HIGH_PR_LUN] = 0x7f;      /* none */
     buf[UFS_DEVICE_DESC_PARAM_BKOP_TERM_LT] = 0;
@@ -92,7 +102,8 @@ static void config_unit(IrqbedUfs *u, unsigned lun, uint8_t *entry)
     stl_be_p(entry + 0x4,                       /* dNumAllocUnits */
              DIV_ROUND_UP(lu->store.bytes,
                           (uint64_t)SEGMENT_SECTORS * BDRV_SECTOR_SIZE));
-    entry[0x9] = IRQBED_UFS_BLOCK_SHIFT;        /* bLogicalBlockSize */
+    entry[0x2] = lu_write_protect(lu);          /* bLUWriteProtect */
+    entry[0x9] = block_exponent(lu);            /* bLogicalBlockSize */
     entry[0xa] = PROVISIONING_TPRZ;             /* bProvisioningType */
 }
 
@@ -127,12 +138,11 @@ static unsigned desc_unit(IrqbedUfs *u, uint8_t index, uint8_t *buf)
     }
     lu = u->lus[index];
     if (lu) {
-        uint64_t blocks = lu->store.bytes >> IRQBED_UFS_BLOCK_SHIFT;
+        uint64_t blocks = lu->store.bytes / lu->store.block_bytes;
 
         buf[UFS_UNIT_DESC_PARAM_LU_ENABLE] = 1;
-        buf[UFS_UNIT_DESC_PARAM_LU_WR_PROTECT] = lu->store.read_only ?
-            UFS_LU_PERM_WP : UFS_LU_NO_WP;
-        buf[UFS_UNIT_DESC_PARAM_LOGICAL_BLK_SIZE] = IRQBED_UFS_BLOCK_SHIFT;
+        buf[UFS_UNIT_DESC_PARAM_LU_WR_PROTECT] = lu_write_protect(lu);
+        buf[UFS_UNIT_DESC_PARAM_LOGICAL_BLK_SIZE] = block_exponent(lu);
         stq_be_p(buf + UFS_UNIT_DESC_PARAM_LOGICAL_BLK_COUNT, blocks);
         stl_be_p(buf + UFS_UNIT_DESC_PARAM_ERASE_BLK_SIZE, 1);
         buf[UFS_UNIT_DESC_PARAM_PROVISIONING_TYPE] = PROVISIONING_TPRZ;
@@ -186,12 +196,12 @@ static unsigned desc_geometry(IrqbedUfs *u, uint8_t index, uint8_t *buf)
     stl_be_p(buf + UFS_GEOMETRY_DESC_PARAM_SEG_SIZE, SEGMENT_SECTORS);
     buf[UFS_GEOMETRY_DESC_PARAM_ALLOC_UNIT_SIZE] = 1;
     buf[UFS_GEOMETRY_DESC_PARAM_MIN_BLK_SIZE] =
-        IRQBED_UFS_BLOCK_BYTES / BDRV_SECTOR_SIZE;
+        IRQBED_UFS_MIN_BLOCK / BDRV_SECTOR_SIZE;
     buf[UFS_GEOMETRY_DESC_PARAM_OPT_RD_BLK_SIZE] = 8;
     buf[UFS_GEOMETRY_DESC_PARAM_OPT_WR_BLK_SIZE] = 8;
     buf[UFS_GEOMETRY_DESC_PARAM_MAX_IN_BUF_SIZE] = 8;
     buf[UFS_GEOMETRY_DESC_PARAM_MAX_OUT_BUF_SIZE] = 8;
-    buf[UFS_GEOMETRY_DESC_PARAM_MAX_NUM_CTX] = 5;
+    buf[UFS_GEOMETRY_DESC_PARAM_MAX_NUM_CTX] = IRQBED_UFS_CONTEXTS;
     stw_be_p(buf + UFS_GEOMETRY_DESC_PARAM_MEM_TYPES, 0x0001);  /* normal */
     return begin(buf, UFS_QUERY_DESC_IDN_GEOMETRY,
                  sizeof(GeometryDescriptor));

@@ -187,6 +187,10 @@ static uint64_t irqbed_ufs_mmio_read(void *opaque, hwaddr addr, unsigned size)
     case A_UTRIACR:
         val = read_utriacr(u);
         break;
+    case A_UECDL: /* RO, a read clears it */
+        val = u->reg.uecdl;
+        u->reg.uecdl = 0;
+        break;
     default:
         if (addr <= sizeof(u->reg) - sizeof(val)) {
             memcpy(&val, (uint8_t *)&u->reg + addr, sizeof(val));

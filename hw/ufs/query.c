@@ -16,9 +16,14 @@
 #define W  BIT(1)
 #define S  BIT(2)               /* a flag that can be set */
 #define C  BIT(3)               /* ... and cleared and toggled */
-#define IX BIT(4)               /* takes an index */
+#define IX BIT(4)               /* of a logical unit: takes its index */
+#define CX BIT(5)               /* of a context: takes a selector, too */
+#define O  BIT(6)               /* can be written once, and has been */
 
-#define PURGE_COMPLETED 3       /* of bPurgeStatus */
+/* bRefreshMethod (UFS 3.1, table 14.28) */
+#define ATTR_REFRESH_METHOD 0x2f
+
+#define COMPLETED 3             /* of bPurgeStatus and bRefreshStatus */
 
 typedef struct QueryAttr {
     uint8_t access;             /* 0: not there */
@@ -38,12 +43,12 @@ static const QueryAttr query_attrs[IRQBED_UFS_ATTRS] = {
     [UFS_QUERY_ATTR_IDN_MAX_DATA_OUT] = { R, 0, 8 },
     [UFS_QUERY_ATTR_IDN_DYN_CAP_NEEDED] = { R | IX, 0, 0 },
     [UFS_QUERY_ATTR_IDN_REF_CLK_FREQ] = { R | W, 3, 1 },
-    [UFS_QUERY_ATTR_IDN_CONF_DESC_LOCK] = { R, 0, 1 },
+    [UFS_QUERY_ATTR_IDN_CONF_DESC_LOCK] = { R | O, 0, 1 },
     [UFS_QUERY_ATTR_IDN_MAX_NUM_OF_RTT] = { R | W, 2, 2 },
     [UFS_QUERY_ATTR_IDN_EE_CONTROL] = { R | W, 0xffff, 0 },
     [UFS_QUERY_ATTR_IDN_EE_STATUS] = { R, 0, 0 },
     [UFS_QUERY_ATTR_IDN_SECONDS_PASSED] = { W, UINT32_MAX, 0 },
-    [UFS_QUERY_ATTR_IDN_CNTX_CONF] = { R | IX, 0, 0 },
+    [UFS_QUERY_ATTR_IDN_CNTX_CONF] = { R | IX | CX, 0, 0 },
     [UFS_QUERY_ATTR_IDN_FFU_STATUS] = { R, 0, 0 },
     [UFS_QUERY_ATTR_IDN_PSA_STATE] = { R, 0, 0 },
     [UFS_QUERY_ATTR_IDN_PSA_DATA_SIZE] = { R, 0, 0 },
@@ -59,6 +64,7 @@ static const QueryAttr query_attrs[IRQBED_UFS_ATTRS] = {
     [UFS_QUERY_ATTR_IDN_REFRESH_STATUS] = { R, 0, 0 },
     [UFS_QUERY_ATTR_IDN_REFRESH_FREQ] = { R | W, 0xff, 0 },
     [UFS_QUERY_ATTR_IDN_REFRESH_UNIT] = { R | W, 1, 0 },
+    [ATTR_REFRESH_METHOD] = { R | W, 2, 0 },
     [IRQBED_UFS_ATTR_TIMESTAMP] = { W, 0, 0 },
 };
 
@@ -68,14 +74,15 @@ static const struct {
     uint8_t value;
 } query_flags[IRQBED_UFS_FLAGS] = {
     [UFS_QUERY_FLAG_IDN_FDEVICEINIT] = { R | S, 0 },
-    [UFS_QUERY_FLAG_IDN_PERMANENT_WPE] = { R, 0 },
-    [UFS_QUERY_FLAG_IDN_PWR_ON_WPE] = { R, 0 },
+    [UFS_QUERY_FLAG_IDN_PERMANENT_WPE] = { R | O, 1 },
+    [UFS_QUERY_FLAG_IDN_PWR_ON_WPE] = { R | S, 0 },
     [UFS_QUERY_FLAG_IDN_BKOPS_EN] = { R | S | C, 1 },
     [UFS_QUERY_FLAG_IDN_LIFE_SPAN_MODE_ENABLE] = { R | S | C, 0 },
     [UFS_QUERY_FLAG_IDN_PURGE_ENABLE] = { S | C, 0 },
+    [UFS_QUERY_FLAG_IDN_REFRESH_ENABLE] = { S | C, 0 },
     [UFS_QUERY_FLAG_IDN_FPHYRESOURCEREMOVAL] = { R, 0 },
     [UFS_QUERY_FLAG_IDN_BUSY_RTC] = { R, 0 },
-    [UFS_QUERY_FLAG_IDN_PERMANENTLY_DISABLE_FW_UPDATE] = { R, 1 },
+    [UFS_QUERY_FLAG_IDN_PERMANENTLY_DISABLE_FW_UPDATE] = { R | O, 1 },
     [UFS_QUERY_FLAG_IDN_WB_EN] = { R, 0 },
     [UFS_QUERY_FLAG_IDN_WB_BUFF_FLUSH_EN] = { R, 0 },
     [UFS_QUERY_FLAG_IDN_WB_BUFF_FLUSH_DURING_HIBERN8] = { R, 0 },
@@ -110,15 +117,27 @@ static uint8_t write_descriptor(IrqbedUfsReq *r)
            UFS_QUERY_RESULT_NOT_WRITEABLE : UFS_QUERY_RESULT_INVALID_IDN;
 }
 
-static uint8_t check_attr(const UtpUpiuQuery *q)
+/* The error for what cannot be written. */
+static uint8_t not_writeable(uint8_t access)
 {
+    return access & O ? UFS_QUERY_RESULT_ALREADY_WRITTEN :
+                        UFS_QUERY_RESULT_NOT_WRITEABLE;
+}
+
+static uint8_t check_attr(IrqbedUfs *u, const UtpUpiuQuery *q)
+{
+    uint8_t access;
+
     if (q->idn >= IRQBED_UFS_ATTRS || !query_attrs[q->idn].access) {
         return UFS_QUERY_RESULT_INVALID_IDN;
     }
-    if (q->index && !(query_attrs[q->idn].access & IX)) {
+    access = query_attrs[q->idn].access;
+    if (access & IX ? q->index >= IRQBED_UFS_MAX_LUS || !u->lus[q->index] :
+                      q->index) {
         return UFS_QUERY_RESULT_INVALID_INDEX;
     }
-    if (q->selector) {
+    if (access & CX ? !q->selector || q->selector > IRQBED_UFS_CONTEXTS :
+                      q->selector) {
         return UFS_QUERY_RESULT_INVALID_SELECTOR;
     }
     return UFS_QUERY_RESULT_SUCCESS;
@@ -127,7 +146,7 @@ static uint8_t check_attr(const UtpUpiuQuery *q)
 static uint8_t read_attr(IrqbedUfsReq *r)
 {
     const UtpUpiuQuery *q = &r->upiu.qr;
-    uint8_t code = check_attr(q);
+    uint8_t code = check_attr(irqbed_ufs_of(r), q);
 
     if (code != UFS_QUERY_RESULT_SUCCESS) {
         return code;
@@ -143,14 +162,14 @@ static uint8_t write_attr(IrqbedUfsReq *r)
 {
     IrqbedUfs *u = irqbed_ufs_of(r);
     const UtpUpiuQuery *q = &r->upiu.qr;
-    uint8_t code = check_attr(q);
+    uint8_t code = check_attr(u, q);
     uint32_t value = be32_to_cpu(q->value);
 
     if (code != UFS_QUERY_RESULT_SUCCESS) {
         return code;
     }
     if (!(query_attrs[q->idn].access & W)) {
-        return UFS_QUERY_RESULT_NOT_WRITEABLE;
+        return not_writeable(query_attrs[q->idn].access);
     }
     if (q->idn == IRQBED_UFS_ATTR_TIMESTAMP) {
         /* 64 bits, in the value field and the dword after it */
@@ -172,7 +191,10 @@ static bool finish_operation(IrqbedUfs *u, uint8_t idn)
     case UFS_QUERY_FLAG_IDN_FDEVICEINIT:
         return true;
     case UFS_QUERY_FLAG_IDN_PURGE_ENABLE:
-        u->attrs[UFS_QUERY_ATTR_IDN_PURGE_STATUS] = PURGE_COMPLETED;
+        u->attrs[UFS_QUERY_ATTR_IDN_PURGE_STATUS] = COMPLETED;
+        return true;
+    case UFS_QUERY_FLAG_IDN_REFRESH_ENABLE:
+        u->attrs[UFS_QUERY_ATTR_IDN_REFRESH_STATUS] = COMPLETED;
         return true;
     default:
         return false;
@@ -203,19 +225,19 @@ static uint8_t query_flag(IrqbedUfsReq *r)
         break;
     case UFS_UPIU_QUERY_OPCODE_SET_FLAG:
         if (!(access & S)) {
-            return UFS_QUERY_RESULT_NOT_WRITEABLE;
+            return not_writeable(access);
         }
         u->flags[q->idn] = !finish_operation(u, q->idn);
         break;
     case UFS_UPIU_QUERY_OPCODE_CLEAR_FLAG:
         if (!(access & C)) {
-            return UFS_QUERY_RESULT_NOT_WRITEABLE;
+            return not_writeable(access);
         }
         u->flags[q->idn] = 0;
         break;
     case UFS_UPIU_QUERY_OPCODE_TOGGLE_FLAG:
         if (!(access & C)) {
-            return UFS_QUERY_RESULT_NOT_WRITEABLE;
+            return not_writeable(access);
         }
         u->flags[q->idn] ^= 1;
         break;

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * SCSI commands of logical units, well-known ones included: which is which,
- * and those that move data or change state.  UFS 3.1, chapter 11; SBC-3.
+ * and those that move data or change state (sense.c, mode.c and scsi_info.c
+ * have the others).  UFS 3.1, chapter 11; SBC-3.
  * Stage D2: the medium is read or written from D3 on, by core/media.c.
  */
 
@@ -11,84 +12,47 @@
 #include "ufs.h"
 #include "trace.h"
 
-#define FIXED_SENSE 0x70
 #define UNMAP_HEADER 8
 #define UNMAP_DESCRIPTOR 16
 
 /* START STOP UNIT's power conditions, and bCurrentPowerMode for them */
 #define POWER_ACTIVE 1
 #define POWER_DEEP_SLEEP 4
+#define START        0x01
+#define LOEJ         0x02
 
-typedef enum {
-    NEED_NOTHING,
-    NEED_LU,                    /* an LU with a medium */
-    NEED_DEVICE_WLUN,
-} ScsiNeeds;
+/* CDB: NACA of the control byte; RDPROTECT, WRPROTECT and VRPROTECT */
+#define CONTROL_NACA 0x04
+#define PROTECT_MASK 0xe0
+
+/* Where a command may go: UFS 3.1, 10.6.6 for the well-known units. */
+#define ON_LU     BIT(0)        /* an LU with a medium */
+#define ON_LUNS   BIT(1)        /* REPORT LUNS */
+#define ON_DEVICE BIT(2)
+#define ON_BOOT   BIT(3)
+#define ON_RPMB   BIT(4)
+#define ON_NONE   BIT(5)        /* a LUN without a unit */
+#define ON_WLUNS  (ON_LUNS | ON_DEVICE | ON_BOOT | ON_RPMB)
+
+/* Unlike other commands: SPC-4, 5.14 and SBC-3, 4.20. */
+#define KEEPS_ATTENTION BIT(0)  /* is run in spite of one, and leaves it */
+#define NEEDS_MEDIUM    BIT(1)  /* that the unit is started and awake */
 
 typedef struct ScsiOp {
     uint8_t opcode;
-    ScsiNeeds needs;
+    uint8_t units;
+    uint8_t flags;
     void (*run)(IrqbedUfsReq *r, IrqbedUfsLu *lu);
 } ScsiOp;
 
-const IrqbedUfsSense irqbed_ufs_invalid_opcode = {
-    ILLEGAL_REQUEST, 0x20, 0x00
-};
-const IrqbedUfsSense irqbed_ufs_invalid_field = { ILLEGAL_REQUEST, 0x24, 0x00 };
-static const IrqbedUfsSense sense_no_sense = { NO_SENSE, 0x00, 0x00 };
-static const IrqbedUfsSense sense_bad_lun = { ILLEGAL_REQUEST, 0x25, 0x00 };
 static const IrqbedUfsSense sense_out_of_range = {
     ILLEGAL_REQUEST, 0x21, 0x00
 };
-static const IrqbedUfsSense sense_bad_list_length = {
-    ILLEGAL_REQUEST, 0x1a, 0x00
-};
-static const IrqbedUfsSense sense_bad_list_field = {
-    ILLEGAL_REQUEST, 0x26, 0x00
-};
 static const IrqbedUfsSense sense_protected = { DATA_PROTECT, 0x27, 0x00 };
+static const IrqbedUfsSense sense_software_protected = {
+    DATA_PROTECT, 0x27, 0x02
+};
 static const IrqbedUfsSense sense_asleep = { NOT_READY, 0x04, 0x02 };
-static const IrqbedUfsSense sense_read_error = { MEDIUM_ERROR, 0x11, 0x00 };
-static const IrqbedUfsSense sense_write_error = { MEDIUM_ERROR, 0x0c, 0x00 };
-static const IrqbedUfsSense sense_internal = { HARDWARE_ERROR, 0x44, 0x00 };
-
-/* SPC-4, 4.5.3: fixed format */
-static void build_sense(uint8_t *buf, IrqbedUfsSense sense)
-{
-    memset(buf, 0, UFS_SENSE_SIZE);
-    buf[0] = FIXED_SENSE;
-    buf[2] = sense.key;
-    buf[7] = UFS_SENSE_SIZE - 8;
-    buf[12] = sense.asc;
-    buf[13] = sense.ascq;
-}
-
-void irqbed_ufs_scsi_check(IrqbedUfsReq *r, IrqbedUfsSense sense)
-{
-    UtpCmdRsp *sr = &r->rsp.sr;
-
-    r->core.op = IRQBED_OP_NONE;
-    r->core.to_guest = 0;
-    r->rsp.header.flags = 0;
-    r->rsp.header.scsi_status = CHECK_CONDITION;
-    r->rsp.header.response = UFS_COMMAND_RESULT_SUCCESS;
-    r->rsp.header.data_segment_length =
-        cpu_to_be16(sizeof(sr->sense_data_len) + UFS_SENSE_SIZE);
-    sr->residual_transfer_count = r->upiu.sc.exp_data_transfer_len;
-    sr->sense_data_len = cpu_to_be16(UFS_SENSE_SIZE);
-    build_sense(sr->sense_data, sense);
-}
-
-void irqbed_ufs_scsi_medium_error(IrqbedUfsReq *r)
-{
-    IrqbedOp op = r->core.op;
-
-    irqbed_ufs_scsi_check(r, r->core.ret == -ENODEV ? sense_bad_lun :
-                             op == IRQBED_OP_READ ? sense_read_error :
-                             op == IRQBED_OP_FLUSH ? sense_internal :
-                             sense_write_error);
-    r->core.op = op;
-}
 
 /*
  * Expected against real length, and the direction the host has prepared for.
@@ -132,10 +96,37 @@ void irqbed_ufs_scsi_reply(IrqbedUfsReq *r, const void *data, uint32_t len,
 static bool check_range(IrqbedUfsReq *r, IrqbedUfsLu *lu, uint64_t lba,
                         uint64_t blocks)
 {
-    uint64_t end = lu->store.bytes >> IRQBED_UFS_BLOCK_SHIFT;
+    uint64_t end = lu->store.bytes / lu->store.block_bytes;
 
     if (lba > end || blocks > end - lba) {
         irqbed_ufs_scsi_check(r, sense_out_of_range);
+        return false;
+    }
+    return true;
+}
+
+/* False, with sense set, if nothing may be written. */
+static bool check_protection(IrqbedUfsReq *r, IrqbedUfsLu *lu)
+{
+    if (!irqbed_ufs_is_protected(lu)) {
+        return true;
+    }
+    irqbed_ufs_scsi_check(r, irqbed_ufs_of(r)->units[lu->lun].software_wp ?
+                             sense_software_protected : sense_protected);
+    return false;
+}
+
+bool irqbed_ufs_scsi_parameters(IrqbedUfsReq *r, void *list, uint32_t len)
+{
+    if (!check_transfer(r, len, UFS_UTP_HOST_TO_DEVICE)) {
+        return false;
+    }
+    if (be32_to_cpu(r->upiu.sc.exp_data_transfer_len) < len) {
+        r->ocs = UFS_OCS_MISMATCH_DATA_BUF_SIZE;
+        return false;
+    }
+    if (!irqbed_dma_gather(&r->core, list, len)) {
+        r->ocs = UFS_OCS_FATAL_ERROR;
         return false;
     }
     return true;
@@ -164,23 +155,25 @@ static void read_write(IrqbedUfsReq *r, IrqbedUfsLu *lu, IrqbedOp op)
 {
     const uint8_t *cdb = r->upiu.sc.cdb;
     bool writing = op == IRQBED_OP_WRITE;
+    bool six = !(cdb[0] >> 5);
+    uint32_t block_bytes = lu->store.block_bytes;
     uint64_t lba, blocks;
     uint32_t bytes;
 
     parse_range(cdb, &lba, &blocks);
-    if (writing && lu->store.read_only) {
-        irqbed_ufs_scsi_check(r, sense_protected);
+    if (writing && !check_protection(r, lu)) {
         return;
     }
     if (!check_range(r, lu, lba, blocks)) {
         return;
     }
-    /* Beyond the MAXIMUM TRANSFER LENGTH of VPD page b0 */
-    if (blocks > IRQBED_UFS_MAX_TRANSFER / IRQBED_UFS_BLOCK_BYTES) {
+    /* Protection information; the MAXIMUM TRANSFER LENGTH of VPD page b0 */
+    if ((!six && (cdb[1] & PROTECT_MASK)) ||
+        blocks > IRQBED_UFS_MAX_TRANSFER / block_bytes) {
         irqbed_ufs_scsi_check(r, irqbed_ufs_invalid_field);
         return;
     }
-    bytes = blocks << IRQBED_UFS_BLOCK_SHIFT;
+    bytes = blocks * block_bytes;
     if (!check_transfer(r, bytes, writing ? UFS_UTP_HOST_TO_DEVICE :
                                             UFS_UTP_DEVICE_TO_HOST)) {
         return;
@@ -198,11 +191,13 @@ static void read_write(IrqbedUfsReq *r, IrqbedUfsLu *lu, IrqbedOp op)
     r->core.op = op;
     r->core.store = &lu->store;
     r->core.nr_extents = 1;
-    r->core.extents[0].offset = lba << IRQBED_UFS_BLOCK_SHIFT;
+    r->core.extents[0].offset = lba * block_bytes;
     r->core.extents[0].bytes = bytes;
     r->core.to_guest = writing ? 0 : bytes;
-    /* Force unit access: byte 1, bit 3, not in the 6 byte commands */
-    r->core.fua = writing && (cdb[0] >> 5) && (cdb[1] & BIT(3));
+    /* Force unit access: byte 1, bit 3, or no write cache at all */
+    r->core.fua = writing &&
+                  ((!six && (cdb[1] & BIT(3))) ||
+                   !irqbed_ufs_of(r)->units[lu->lun].write_cache);
 }
 
 static void scsi_read(IrqbedUfsReq *r, IrqbedUfsLu *lu)
@@ -221,7 +216,7 @@ static void scsi_verify(IrqbedUfsReq *r, IrqbedUfsLu *lu)
     uint64_t lba, blocks;
 
     parse_range(r->upiu.sc.cdb, &lba, &blocks);
-    if (r->upiu.sc.cdb[1] & 0x06) { /* BYTCHK */
+    if (r->upiu.sc.cdb[1] & (PROTECT_MASK | 0x06)) { /* BYTCHK */
         irqbed_ufs_scsi_check(r, irqbed_ufs_invalid_field);
         return;
     }
@@ -249,7 +244,7 @@ static bool parse_unmap(IrqbedUfsReq *r, IrqbedUfsLu *lu, const uint8_t *list,
 
     n = MIN(n, (len - UNMAP_HEADER) / UNMAP_DESCRIPTOR);
     if (n > IRQBED_UFS_MAX_UNMAP) {
-        irqbed_ufs_scsi_check(r, sense_bad_list_field);
+        irqbed_ufs_scsi_check(r, irqbed_ufs_bad_list_field);
         return false;
     }
     for (i = 0; i < n; i++) {
@@ -262,8 +257,8 @@ static bool parse_unmap(IrqbedUfsReq *r, IrqbedUfsLu *lu, const uint8_t *list,
             return false;
         }
         if (blocks) {
-            e->offset = lba << IRQBED_UFS_BLOCK_SHIFT;
-            e->bytes = blocks << IRQBED_UFS_BLOCK_SHIFT;
+            e->offset = lba * lu->store.block_bytes;
+            e->bytes = blocks * lu->store.block_bytes;
             r->core.nr_extents++;
         }
     }
@@ -282,23 +277,14 @@ static void scsi_unmap(IrqbedUfsReq *r, IrqbedUfsLu *lu)
     if (!len) {
         return;
     }
-    if (lu->store.read_only) {
-        irqbed_ufs_scsi_check(r, sense_protected);
+    if (!check_protection(r, lu)) {
         return;
     }
     if (len < UNMAP_HEADER || len > sizeof(list)) {
-        irqbed_ufs_scsi_check(r, sense_bad_list_length);
+        irqbed_ufs_scsi_check(r, irqbed_ufs_bad_list_length);
         return;
     }
-    if (!check_transfer(r, len, UFS_UTP_HOST_TO_DEVICE)) {
-        return;
-    }
-    if (be32_to_cpu(r->upiu.sc.exp_data_transfer_len) < len) {
-        r->ocs = UFS_OCS_MISMATCH_DATA_BUF_SIZE;
-        return;
-    }
-    if (!irqbed_dma_gather(&r->core, list, len)) {
-        r->ocs = UFS_OCS_FATAL_ERROR;
+    if (!irqbed_ufs_scsi_parameters(r, list, len)) {
         return;
     }
     if (parse_unmap(r, lu, list, len) && r->core.nr_extents) {
@@ -311,98 +297,126 @@ static void scsi_nothing(IrqbedUfsReq *r, IrqbedUfsLu *lu)
 {
 }
 
-static void scsi_request_sense(IrqbedUfsReq *r, IrqbedUfsLu *lu)
+/*
+ * UFS 3.1, 11.3.9: nothing to do, for a block that was never written reads as
+ * any other.  A parameter list, which could only describe defects, is refused.
+ */
+static void scsi_format(IrqbedUfsReq *r, IrqbedUfsLu *lu)
 {
-    uint8_t buf[UFS_SENSE_SIZE];
-
-    if (r->upiu.sc.cdb[1] & 1) { /* DESC */
+    if (r->upiu.sc.cdb[1]) {
         irqbed_ufs_scsi_check(r, irqbed_ufs_invalid_field);
-        return;
+    } else if (lu) {
+        check_protection(r, lu);
     }
-    build_sense(buf, sense_no_sense);
-    irqbed_ufs_scsi_reply(r, buf, sizeof(buf), r->upiu.sc.cdb[4]);
 }
 
-/* UFS 3.1, 11.3.11: the device's power mode, by its well-known LU. */
+/* UFS 3.1, 11.3.11: of the device, its power mode; of an LU, on or off. */
 static void scsi_start_stop(IrqbedUfsReq *r, IrqbedUfsLu *lu)
 {
     IrqbedUfs *u = irqbed_ufs_of(r);
     uint8_t condition = r->upiu.sc.cdb[4] >> 4;
 
-    if (condition < POWER_ACTIVE || condition > POWER_DEEP_SLEEP) {
+    if (lu && (condition || (r->upiu.sc.cdb[4] & LOEJ))) {
         irqbed_ufs_scsi_check(r, irqbed_ufs_invalid_field);
-        return;
-    }
-    u->attrs[UFS_QUERY_ATTR_IDN_POWER_MODE] = condition << 4 | condition;
-}
-
-static void scsi_service_action_in(IrqbedUfsReq *r, IrqbedUfsLu *lu)
-{
-    if ((r->upiu.sc.cdb[1] & 0x1f) == SAI_READ_CAPACITY_16) {
-        irqbed_ufs_scsi_capacity16(r, lu);
+    } else if (lu) {
+        u->units[lu->lun].stopped = !(r->upiu.sc.cdb[4] & START);
+    } else if (condition < POWER_ACTIVE || condition > POWER_DEEP_SLEEP) {
+        irqbed_ufs_scsi_check(r, irqbed_ufs_invalid_field);
     } else {
-        irqbed_ufs_scsi_check(r, irqbed_ufs_invalid_field);
+        u->attrs[UFS_QUERY_ATTR_IDN_POWER_MODE] = condition << 4 | condition;
     }
-}
-
-static void scsi_report_luns(IrqbedUfsReq *r, IrqbedUfsLu *lu)
-{
-    irqbed_ufs_scsi_report_luns(r);
 }
 
 static const ScsiOp scsi_ops[] = {
-    { TEST_UNIT_READY, NEED_NOTHING, scsi_nothing },
-    { REQUEST_SENSE, NEED_NOTHING, scsi_request_sense },
-    { INQUIRY, NEED_NOTHING, irqbed_ufs_scsi_inquiry },
-    { REPORT_LUNS, NEED_NOTHING, scsi_report_luns },
-    { START_STOP, NEED_DEVICE_WLUN, scsi_start_stop },
-    { SEND_DIAGNOSTIC, NEED_NOTHING, scsi_nothing },
-    { READ_6, NEED_LU, scsi_read },
-    { READ_10, NEED_LU, scsi_read },
-    { READ_16, NEED_LU, scsi_read },
-    { WRITE_6, NEED_LU, scsi_write },
-    { WRITE_10, NEED_LU, scsi_write },
-    { WRITE_16, NEED_LU, scsi_write },
-    { VERIFY_10, NEED_LU, scsi_verify },
-    { SYNCHRONIZE_CACHE, NEED_LU, scsi_sync_cache },
-    { SYNCHRONIZE_CACHE_16, NEED_LU, scsi_sync_cache },
-    { UNMAP, NEED_LU, scsi_unmap },
-    { READ_CAPACITY_10, NEED_LU, irqbed_ufs_scsi_capacity10 },
-    { SERVICE_ACTION_IN_16, NEED_LU, scsi_service_action_in },
-    { MODE_SENSE, NEED_LU, irqbed_ufs_scsi_mode_sense },
-    { MODE_SENSE_10, NEED_LU, irqbed_ufs_scsi_mode_sense },
+    { TEST_UNIT_READY, ON_LU | ON_WLUNS, NEEDS_MEDIUM, scsi_nothing },
+    { REQUEST_SENSE, ON_LU | ON_WLUNS | ON_NONE, KEEPS_ATTENTION,
+      irqbed_ufs_scsi_request_sense },
+    { INQUIRY, ON_LU | ON_WLUNS | ON_NONE, KEEPS_ATTENTION,
+      irqbed_ufs_scsi_inquiry },
+    { REPORT_LUNS, ON_LU | ON_WLUNS | ON_NONE, KEEPS_ATTENTION,
+      irqbed_ufs_scsi_report_luns },
+    { START_STOP, ON_LU | ON_DEVICE, 0, scsi_start_stop },
+    { SEND_DIAGNOSTIC, ON_LU | ON_DEVICE, 0, scsi_nothing },
+    { FORMAT_UNIT, ON_LU | ON_DEVICE, NEEDS_MEDIUM, scsi_format },
+    { READ_6, ON_LU, NEEDS_MEDIUM, scsi_read },
+    { READ_10, ON_LU, NEEDS_MEDIUM, scsi_read },
+    { READ_16, ON_LU, NEEDS_MEDIUM, scsi_read },
+    { WRITE_6, ON_LU, NEEDS_MEDIUM, scsi_write },
+    { WRITE_10, ON_LU, NEEDS_MEDIUM, scsi_write },
+    { WRITE_16, ON_LU, NEEDS_MEDIUM, scsi_write },
+    { VERIFY_10, ON_LU, NEEDS_MEDIUM, scsi_verify },
+    { SYNCHRONIZE_CACHE, ON_LU, NEEDS_MEDIUM, scsi_sync_cache },
+    { SYNCHRONIZE_CACHE_16, ON_LU, NEEDS_MEDIUM, scsi_sync_cache },
+    { UNMAP, ON_LU, NEEDS_MEDIUM, scsi_unmap },
+    { READ_CAPACITY_10, ON_LU, NEEDS_MEDIUM, irqbed_ufs_scsi_capacity10 },
+    { SERVICE_ACTION_IN_16, ON_LU, NEEDS_MEDIUM, irqbed_ufs_scsi_capacity16 },
+    { MODE_SENSE, ON_LU, 0, irqbed_ufs_scsi_mode_sense },
+    { MODE_SENSE_10, ON_LU, 0, irqbed_ufs_scsi_mode_sense },
+    { MODE_SELECT, ON_LU, 0, irqbed_ufs_scsi_mode_select },
+    { MODE_SELECT_10, ON_LU, 0, irqbed_ufs_scsi_mode_select },
 };
 
-static bool is_known_wlun(uint8_t lun)
+const uint8_t irqbed_ufs_wluns[IRQBED_UFS_WLUNS] = {
+    UFS_UPIU_REPORT_LUNS_WLUN, UFS_UPIU_BOOT_WLUN, UFS_UPIU_RPMB_WLUN,
+    UFS_UPIU_UFS_DEVICE_WLUN,
+};
+
+int irqbed_ufs_unit(IrqbedUfs *u, uint32_t lun)
 {
-    return lun == UFS_UPIU_REPORT_LUNS_WLUN ||
-           lun == UFS_UPIU_UFS_DEVICE_WLUN || lun == UFS_UPIU_BOOT_WLUN ||
-           lun == UFS_UPIU_RPMB_WLUN;
+    int i;
+
+    if (lun < IRQBED_UFS_MAX_LUS) {
+        return u->lus[lun] ? lun : -1;
+    }
+    for (i = 0; i < IRQBED_UFS_WLUNS; i++) {
+        if (lun == irqbed_ufs_wluns[i]) {
+            return IRQBED_UFS_MAX_LUS + i;
+        }
+    }
+    return -1;
 }
 
-/* SPC-4: INQUIRY, REPORT LUNS and REQUEST SENSE go to any LUN. */
-static bool may_lack_lu(uint8_t opcode)
+static uint8_t kind_of_unit(int unit)
 {
-    return opcode == INQUIRY || opcode == REPORT_LUNS ||
-           opcode == REQUEST_SENSE;
+    static const uint8_t wlun_kinds[IRQBED_UFS_WLUNS] = {
+        ON_LUNS, ON_BOOT, ON_RPMB, ON_DEVICE,
+    };
+
+    return unit < 0 ? ON_NONE : unit < IRQBED_UFS_MAX_LUS ? ON_LU :
+           wlun_kinds[unit - IRQBED_UFS_MAX_LUS];
 }
 
-static void run_op(IrqbedUfsReq *r, const ScsiOp *op, IrqbedUfsLu *lu)
+/* The last byte of a CDB of that group is its control byte. */
+static bool wants_naca(const uint8_t *cdb)
+{
+    unsigned len = cdb[0] < 0x20 ? 6 : cdb[0] < 0x80 ? 10 :
+                   cdb[0] < 0xa0 ? 16 : 12;
+
+    return cdb[len - 1] & CONTROL_NACA;
+}
+
+static bool is_ready(IrqbedUfs *u, IrqbedUfsLu *lu)
+{
+    return (u->attrs[UFS_QUERY_ATTR_IDN_POWER_MODE] & 0xf) == POWER_ACTIVE &&
+           !u->units[lu->lun].stopped;
+}
+
+static void run_op(IrqbedUfsReq *r, const ScsiOp *op, int unit)
 {
     IrqbedUfs *u = irqbed_ufs_of(r);
-    uint8_t lun = r->upiu.header.lun;
-    bool asleep = (u->attrs[UFS_QUERY_ATTR_IDN_POWER_MODE] & 0xf) !=
-                  POWER_ACTIVE;
+    IrqbedUfsLu *lu = unit >= 0 && unit < IRQBED_UFS_MAX_LUS ? u->lus[unit] :
+                                                               NULL;
 
-    if (!lu && !is_known_wlun(lun) && !may_lack_lu(op->opcode)) {
-        irqbed_ufs_scsi_check(r, sense_bad_lun);
-    } else if (op->needs == NEED_LU && !lu) {
+    if (unit < 0 && (!op || !(op->units & ON_NONE))) {
+        irqbed_ufs_scsi_check(r, irqbed_ufs_bad_lun);
+    } else if (!(op && (op->flags & KEEPS_ATTENTION)) &&
+               irqbed_ufs_scsi_attention(r)) {
+        return;
+    } else if (!op || !(op->units & kind_of_unit(unit))) {
         irqbed_ufs_scsi_check(r, irqbed_ufs_invalid_opcode);
-    } else if (op->needs == NEED_DEVICE_WLUN &&
-               lun != UFS_UPIU_UFS_DEVICE_WLUN) {
-        /* A data LU is always started: nothing to do, and no error. */
-        scsi_nothing(r, lu);
-    } else if (op->needs == NEED_LU && asleep) {
+    } else if (wants_naca(r->upiu.sc.cdb)) {
+        irqbed_ufs_scsi_check(r, irqbed_ufs_invalid_field);
+    } else if (lu && (op->flags & NEEDS_MEDIUM) && !is_ready(u, lu)) {
         irqbed_ufs_scsi_check(r, sense_asleep);
     } else {
         op->run(r, lu);
@@ -411,10 +425,8 @@ static void run_op(IrqbedUfsReq *r, const ScsiOp *op, IrqbedUfsLu *lu)
 
 void irqbed_ufs_scsi(IrqbedUfsReq *r)
 {
-    IrqbedUfs *u = irqbed_ufs_of(r);
     uint8_t lun = r->upiu.header.lun;
     uint8_t opcode = r->upiu.sc.cdb[0];
-    IrqbedUfsLu *lu = lun < IRQBED_UFS_MAX_LUS ? u->lus[lun] : NULL;
     const ScsiOp *op = NULL;
     int i;
 
@@ -424,12 +436,7 @@ void irqbed_ufs_scsi(IrqbedUfsReq *r)
             break;
         }
     }
-    if (op) {
-        run_op(r, op, lu);
-    } else {
-        irqbed_ufs_scsi_check(r, lu || is_known_wlun(lun) ?
-                                 irqbed_ufs_invalid_opcode : sense_bad_lun);
-    }
+    run_op(r, op, irqbed_ufs_unit(irqbed_ufs_of(r), lun));
     trace_irqbed_ufs_scsi(r->core.ctrl->name, r->core.queue, r->core.tag,
                           r->core.seq, lun, opcode,
                           r->rsp.header.scsi_status);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * SCSI commands that describe a logical unit: INQUIRY and its VPD pages,
- * REPORT LUNS, READ CAPACITY, MODE SENSE.  UFS 3.1, 11.3; SPC-4; SBC-3.
+ * REPORT LUNS, READ CAPACITY.  UFS 3.1, 11.3; SPC-4; SBC-3.
  * Stage D2: the data is built here and reaches the guest at D4.
  */
 
@@ -22,20 +22,19 @@
 #define PRODUCT          "irqbed-ufs      "
 #define REVISION         "0100"
 
-static uint8_t peripheral(IrqbedUfsReq *r, IrqbedUfsLu *lu)
+static uint8_t peripheral(IrqbedUfsReq *r)
 {
-    if (lu) {
-        return PERIPHERAL_DISK;
-    }
-    return irqbed_ufs_is_wlun(r->upiu.header.lun) ? PERIPHERAL_WLUN :
-                                                    PERIPHERAL_NONE;
+    int unit = irqbed_ufs_unit(irqbed_ufs_of(r), r->upiu.header.lun);
+
+    return unit < 0 ? PERIPHERAL_NONE :
+           unit < IRQBED_UFS_MAX_LUS ? PERIPHERAL_DISK : PERIPHERAL_WLUN;
 }
 
-static void inquiry_standard(IrqbedUfsReq *r, IrqbedUfsLu *lu, uint32_t alloc)
+static void inquiry_standard(IrqbedUfsReq *r, uint32_t alloc)
 {
     uint8_t buf[INQUIRY_BYTES] = { 0 };
 
-    buf[0] = peripheral(r, lu);
+    buf[0] = peripheral(r);
     buf[2] = VERSION_SPC4;
     buf[3] = 0x12;              /* HISUP, response data format 2 */
     buf[4] = sizeof(buf) - 5;
@@ -87,14 +86,14 @@ static uint32_t vpd_identification(IrqbedUfsReq *r, IrqbedUfsLu *lu,
 static uint32_t vpd_block_limits(IrqbedUfsReq *r, IrqbedUfsLu *lu,
                                  uint8_t *page)
 {
-    uint32_t max = IRQBED_UFS_MAX_TRANSFER / IRQBED_UFS_BLOCK_BYTES;
+    uint32_t max = IRQBED_UFS_MAX_TRANSFER / lu->store.block_bytes;
+    bool protected = irqbed_ufs_is_protected(lu);
 
     /* Offsets as in SBC-3, 6.5.3, less the header. */
     stw_be_p(page + 6 - VPD_HEADER, 1);         /* granularity */
     stl_be_p(page + 8 - VPD_HEADER, max);       /* maximum transfer */
-    stl_be_p(page + 20 - VPD_HEADER, lu->store.read_only ? 0 : UINT32_MAX);
-    stl_be_p(page + 24 - VPD_HEADER, lu->store.read_only ? 0 :
-                                     IRQBED_UFS_MAX_UNMAP);
+    stl_be_p(page + 20 - VPD_HEADER, protected ? 0 : UINT32_MAX);
+    stl_be_p(page + 24 - VPD_HEADER, protected ? 0 : IRQBED_UFS_MAX_UNMAP);
     stl_be_p(page + 28 - VPD_HEADER, 1);        /* unmap granularity */
     return 60;
 }
@@ -109,7 +108,7 @@ static uint32_t vpd_characteristics(IrqbedUfsReq *r, IrqbedUfsLu *lu,
 static uint32_t vpd_provisioning(IrqbedUfsReq *r, IrqbedUfsLu *lu,
                                  uint8_t *page)
 {
-    if (!lu->store.read_only) {
+    if (!irqbed_ufs_is_protected(lu)) {
         page[1] = 0x84;         /* LBPU, LBPRZ */
         page[2] = 2;            /* thin */
     }
@@ -139,7 +138,7 @@ static void inquiry_vpd(IrqbedUfsReq *r, IrqbedUfsLu *lu, uint32_t alloc)
     for (i = 0; i < ARRAY_SIZE(vpd_pages); i++) {
         if (vpd_pages[i].code == code && (lu || !vpd_pages[i].of_medium)) {
             len = vpd_pages[i].build(r, lu, buf + VPD_HEADER);
-            buf[0] = peripheral(r, lu);
+            buf[0] = peripheral(r);
             buf[1] = code;
             stw_be_p(buf + 2, len);
             irqbed_ufs_scsi_reply(r, buf, VPD_HEADER + len, alloc);
@@ -159,18 +158,14 @@ void irqbed_ufs_scsi_inquiry(IrqbedUfsReq *r, IrqbedUfsLu *lu)
     } else if (cdb[2]) {
         irqbed_ufs_scsi_check(r, irqbed_ufs_invalid_field);
     } else {
-        inquiry_standard(r, lu, alloc);
+        inquiry_standard(r, alloc);
     }
 }
 
 /* SPC-4, 6.33: select report 0 LUs, 1 well-known LUs, 2 both. */
-void irqbed_ufs_scsi_report_luns(IrqbedUfsReq *r)
+void irqbed_ufs_scsi_report_luns(IrqbedUfsReq *r, IrqbedUfsLu *lu)
 {
-    static const uint8_t wluns[] = {
-        UFS_UPIU_REPORT_LUNS_WLUN, UFS_UPIU_BOOT_WLUN, UFS_UPIU_RPMB_WLUN,
-        UFS_UPIU_UFS_DEVICE_WLUN,
-    };
-    uint8_t buf[8 + 8 * (IRQBED_UFS_MAX_LUS + ARRAY_SIZE(wluns))] = { 0 };
+    uint8_t buf[8 + 8 * IRQBED_UFS_UNITS] = { 0 };
     IrqbedUfs *u = irqbed_ufs_of(r);
     uint8_t select = r->upiu.sc.cdb[2];
     uint32_t alloc = ldl_be_p(r->upiu.sc.cdb + 6);
@@ -187,9 +182,9 @@ void irqbed_ufs_scsi_report_luns(IrqbedUfsReq *r)
             len += 8;
         }
     }
-    for (i = 0; select != 0 && i < ARRAY_SIZE(wluns); i++) {
+    for (i = 0; select != 0 && i < IRQBED_UFS_WLUNS; i++) {
         buf[len] = 0xc1;        /* extended addressing, well known */
-        buf[len + 1] = wluns[i] & ~UFS_UPIU_WLUN_ID;
+        buf[len + 1] = irqbed_ufs_wluns[i] & ~UFS_UPIU_WLUN_ID;
         len += 8;
     }
     stl_be_p(buf, len - 8);
@@ -198,95 +193,44 @@ void irqbed_ufs_scsi_report_luns(IrqbedUfsReq *r)
 
 static uint64_t last_lba(IrqbedUfsLu *lu)
 {
-    return (lu->store.bytes >> IRQBED_UFS_BLOCK_SHIFT) - 1;
+    return lu->store.bytes / lu->store.block_bytes - 1;
+}
+
+/* SBC-3: without PMI the address is reserved. */
+static bool has_capacity_address(IrqbedUfsReq *r, bool pmi, uint64_t lba)
+{
+    if (!pmi && lba) {
+        irqbed_ufs_scsi_check(r, irqbed_ufs_invalid_field);
+        return false;
+    }
+    return true;
 }
 
 void irqbed_ufs_scsi_capacity10(IrqbedUfsReq *r, IrqbedUfsLu *lu)
 {
+    const uint8_t *cdb = r->upiu.sc.cdb;
     uint8_t buf[8];
 
-    stl_be_p(buf, MIN(last_lba(lu), UINT32_MAX));
-    stl_be_p(buf + 4, IRQBED_UFS_BLOCK_BYTES);
-    irqbed_ufs_scsi_reply(r, buf, sizeof(buf), sizeof(buf));
+    if (has_capacity_address(r, cdb[8] & 1, ldl_be_p(cdb + 2))) {
+        stl_be_p(buf, MIN(last_lba(lu), UINT32_MAX));
+        stl_be_p(buf + 4, lu->store.block_bytes);
+        irqbed_ufs_scsi_reply(r, buf, sizeof(buf), sizeof(buf));
+    }
 }
 
 void irqbed_ufs_scsi_capacity16(IrqbedUfsReq *r, IrqbedUfsLu *lu)
 {
+    const uint8_t *cdb = r->upiu.sc.cdb;
     uint8_t buf[32] = { 0 };
 
-    stq_be_p(buf, last_lba(lu));
-    stl_be_p(buf + 8, IRQBED_UFS_BLOCK_BYTES);
-    if (!lu->store.read_only) {
-        buf[14] = 0xc0;         /* LBPME, LBPRZ */
-    }
-    irqbed_ufs_scsi_reply(r, buf, sizeof(buf), ldl_be_p(r->upiu.sc.cdb + 10));
-}
-
-/* UFS 3.1, 11.4.2: recovery, caching, control; nothing is changeable. */
-static const uint8_t page_recovery[] = {
-    0x01, 0x0a, 0x80, 0x03, 0, 0, 0, 0, 0x03, 0, 0xff, 0xff,
-};
-static const uint8_t page_caching[] = {
-    0x08, 0x12, 0x04 /* WCE */, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-};
-static const uint8_t page_control[] = {
-    0x0a, 0x0a, 0, 0x10, 0, 0, 0, 0, 0xff, 0xff, 0, 0,
-};
-
-static uint32_t mode_page(uint8_t *buf, const uint8_t *page, uint32_t len,
-                          bool changeable)
-{
-    memcpy(buf, page, len);
-    if (changeable) {
-        memset(buf + 2, 0, len - 2);
-    }
-    return len;
-}
-
-void irqbed_ufs_scsi_mode_sense(IrqbedUfsReq *r, IrqbedUfsLu *lu)
-{
-    const uint8_t *cdb = r->upiu.sc.cdb;
-    bool ten = cdb[0] == MODE_SENSE_10;
-    uint32_t header = ten ? 8 : 4;
-    uint8_t buf[8 + sizeof(page_recovery) + sizeof(page_caching) +
-                sizeof(page_control)] = { 0 };
-    uint8_t page = cdb[2] & 0x3f, control = cdb[2] >> 6, subpage = cdb[3];
-    uint32_t len = header;
-    bool all = page == 0x3f;
-    /* WP; DPOFUA */
-    uint8_t specific = (lu->store.read_only ? 0x80 : 0) | 0x10;
-
-    if (control == 3) { /* saved values: SPC-4 wants its own sense */
-        irqbed_ufs_scsi_check(r, (IrqbedUfsSense) { ILLEGAL_REQUEST, 0x39 });
-        return;
-    }
-    if (subpage && !(all && subpage == 0xff)) {
+    if ((cdb[1] & 0x1f) != SAI_READ_CAPACITY_16) {
         irqbed_ufs_scsi_check(r, irqbed_ufs_invalid_field);
-        return;
+    } else if (has_capacity_address(r, cdb[14] & 1, ldq_be_p(cdb + 2))) {
+        stq_be_p(buf, last_lba(lu));
+        stl_be_p(buf + 8, lu->store.block_bytes);
+        if (!irqbed_ufs_is_protected(lu)) {
+            buf[14] = 0xc0;     /* LBPME, LBPRZ */
+        }
+        irqbed_ufs_scsi_reply(r, buf, sizeof(buf), ldl_be_p(cdb + 10));
     }
-    if (all || page == page_recovery[0]) {
-        len += mode_page(buf + len, page_recovery, sizeof(page_recovery),
-                         control == 1);
-    }
-    if (all || page == page_caching[0]) {
-        len += mode_page(buf + len, page_caching, sizeof(page_caching),
-                         control == 1);
-    }
-    if (all || page == page_control[0]) {
-        len += mode_page(buf + len, page_control, sizeof(page_control),
-                         control == 1);
-    }
-    if (len == header) {
-        irqbed_ufs_scsi_check(r, irqbed_ufs_invalid_field);
-        return;
-    }
-    if (ten) {
-        stw_be_p(buf, len - 2);
-        buf[3] = specific;
-    } else {
-        buf[0] = len - 1;
-        buf[2] = specific;
-    }
-    irqbed_ufs_scsi_reply(r, buf, len, ten ? lduw_be_p(cdb + 7) : cdb[4]);
 }

@@ -93,25 +93,13 @@ static bool has_tasks(IrqbedUfs *u, uint8_t lun)
     return false;
 }
 
-static bool lun_exists(IrqbedUfs *u, uint32_t lun)
-{
-    switch (lun) {
-    case UFS_UPIU_REPORT_LUNS_WLUN:
-    case UFS_UPIU_UFS_DEVICE_WLUN:
-    case UFS_UPIU_BOOT_WLUN:
-    case UFS_UPIU_RPMB_WLUN:
-        return true;
-    default:
-        return lun < IRQBED_UFS_MAX_LUS && u->lus[lun];
-    }
-}
-
 static uint32_t execute(IrqbedUfs *u, uint8_t function, uint32_t lun,
                         uint32_t tag)
 {
+    int unit = irqbed_ufs_unit(u, lun);
     IrqbedUfsReq *r;
 
-    if (!lun_exists(u, lun)) {
+    if (unit < 0) {
         return SERVICE_BAD_LUN;
     }
     switch (function) {
@@ -136,6 +124,7 @@ static uint32_t execute(IrqbedUfs *u, uint8_t function, uint32_t lun,
             return SERVICE_FAILED;
         }
         abort_tasks_of(u, lun);
+        irqbed_ufs_unit_reset(u, unit, IRQBED_UFS_ATTENTION_LU_RESET);
         return SERVICE_COMPLETE;
     case UFS_QUERY_TASK:
         return find_task(u, lun, tag) ? SERVICE_SUCCEEDED : SERVICE_COMPLETE;

@@ -7,6 +7,7 @@
 
 #include "qemu/osdep.h"
 #include "qapi/error.h"
+#include "qapi/visitor.h"
 #include "hw/qdev-properties.h"
 #include "ufs.h"
 
@@ -32,30 +33,34 @@ static void irqbed_ufs_reset(IrqbedCtrl *c)
     cap = FIELD_DP32(cap, CAP, 64AS, 1);
     u->reg.cap = cap;
     u->reg.ver = IRQBED_UFS_VERSION;
+    u->link_error_count = 0;
     irqbed_ufs_uic_reset(u);
     irqbed_ufs_query_reset(u);
+    irqbed_ufs_units_reset(u);
 }
 
-static bool set_hold_until(IrqbedUfs *u, Error **errp)
-{
-    static const char *const words[] = {
-        [IRQBED_UFS_HOLD_UNTIL_ABORT] = "abort",
-        [IRQBED_UFS_HOLD_UNTIL_LU_RESET] = "lu-reset",
-        [IRQBED_UFS_HOLD_UNTIL_HOST_RESET] = "host-reset",
-    };
-    unsigned i;
+static const char *const hold_until_words[] = {
+    [IRQBED_UFS_HOLD_UNTIL_ABORT] = "abort",
+    [IRQBED_UFS_HOLD_UNTIL_LU_RESET] = "lu-reset",
+    [IRQBED_UFS_HOLD_UNTIL_HOST_RESET] = "host-reset",
+    NULL
+};
 
-    if (!u->hold_until_word) {
-        u->hold_until_word = g_strdup(words[IRQBED_UFS_HOLD_UNTIL_ABORT]);
-    }
-    for (i = 0; i < ARRAY_SIZE(words); i++) {
-        if (!strcmp(u->hold_until_word, words[i])) {
-            u->hold_until = i;
-            return true;
-        }
-    }
-    error_setg(errp, "hold-until: must be abort, lu-reset or host-reset");
-    return false;
+static char *get_hold_until(Object *obj, Error **errp)
+{
+    return g_strdup(hold_until_words[IRQBED_UFS(obj)->hold_until]);
+}
+
+static void set_hold_until(Object *obj, const char *word, Error **errp)
+{
+    irqbed_parse_word("hold-until", word, hold_until_words,
+                      &IRQBED_UFS(obj)->hold_until, errp);
+}
+
+static void visit_link_error_every(Object *obj, Visitor *v, const char *name,
+                                   void *opaque, Error **errp)
+{
+    visit_type_uint64(v, name, &IRQBED_UFS(obj)->link_error_every, errp);
 }
 
 static bool irqbed_ufs_realize(IrqbedCtrl *c, Error **errp)
@@ -69,9 +74,6 @@ static bool irqbed_ufs_realize(IrqbedCtrl *c, Error **errp)
     }
     if (strlen(u->serial) > MAX_SERIAL) {
         error_setg(errp, "serial: longer than %d characters", MAX_SERIAL);
-        return false;
-    }
-    if (!set_hold_until(u, errp)) {
         return false;
     }
     pci_config_set_prog_interface(dev->config, 0x1);
@@ -98,7 +100,7 @@ static void irqbed_ufs_unrealize(IrqbedCtrl *c)
 
 static const Property irqbed_ufs_props[] = {
     DEFINE_PROP_STRING("serial", IrqbedUfs, serial),
-    DEFINE_PROP_STRING("hold-until", IrqbedUfs, hold_until_word),
+    DEFINE_PROP_BOOL("unit-attention", IrqbedUfs, unit_attention, true),
 };
 
 static const IrqbedTransport irqbed_ufs_transport = {
@@ -108,7 +110,6 @@ static const IrqbedTransport irqbed_ufs_transport = {
     .answer = irqbed_ufs_answer,
     .irq_level = irqbed_ufs_irq_level,
 };
-
 
 static void irqbed_ufs_class_init(ObjectClass *oc, void *data)
 {
@@ -122,6 +123,17 @@ static void irqbed_ufs_class_init(ObjectClass *oc, void *data)
     dc->desc = "irqbed UFS host controller";
     dc->vmsd = &irqbed_ufs_vmstate;
     device_class_set_props(dc, irqbed_ufs_props);
+    object_class_property_add_str(oc, "hold-until", get_hold_until,
+                                  set_hold_until);
+    object_class_property_set_description(oc, "hold-until",
+        "gentlest function that lets go what hold-every holds "
+        "[abort | lu-reset | host-reset]");
+    object_class_property_add(oc, "link-error-every", "uint64",
+                              visit_link_error_every, visit_link_error_every,
+                              NULL, NULL);
+    object_class_property_set_description(oc, "link-error-every",
+        "fault: after every n-th request the link reports an error; 0: never "
+        "[0 - 18446744073709551615]");
 }
 
 static bool irqbed_ufs_bus_check_address(BusState *bus, DeviceState *dev,

@@ -49,11 +49,15 @@ FIELD(UTRIACR, IAEN, 31, 1)
 #define IRQBED_UFS_MAX_LUS       32
 #define IRQBED_UFS_MAX_TRANSFER  (4 * MiB)
 #define IRQBED_UFS_MAX_UNMAP     16     /* descriptors of one UNMAP */
-#define IRQBED_UFS_BLOCK_SHIFT   12
-#define IRQBED_UFS_BLOCK_BYTES   (1u << IRQBED_UFS_BLOCK_SHIFT)
+#define IRQBED_UFS_WLUNS         4      /* well-known logical units */
+#define IRQBED_UFS_UNITS         (IRQBED_UFS_MAX_LUS + IRQBED_UFS_WLUNS)
+/* Logical block: from bMinAddrBlockSize to what one bLogicalBlockSize makes */
+#define IRQBED_UFS_MIN_BLOCK     (4 * KiB)
+#define IRQBED_UFS_MAX_BLOCK     (64 * KiB)
 
 /* qTimestamp (UFS 4.0, 14.3); write only, 64 bits */
 #define IRQBED_UFS_ATTR_TIMESTAMP 0x30
+#define IRQBED_UFS_CONTEXTS      5      /* bMaxContextIDNumber */
 #define IRQBED_UFS_ATTRS         (IRQBED_UFS_ATTR_TIMESTAMP + 1)
 #define IRQBED_UFS_FLAGS         UFS_QUERY_FLAG_IDN_COUNT
 #define IRQBED_UFS_UIC_ATTRS     96
@@ -75,14 +79,40 @@ typedef struct IrqbedUfsReq {
     bool utrd_read;             /* without it nothing can be answered */
 } IrqbedUfsReq;
 
+/* When an LU is write-protected; property write-protect. */
+typedef enum IrqbedUfsProtect {
+    IRQBED_UFS_PROTECT_OFF = UFS_LU_NO_WP,
+    IRQBED_UFS_PROTECT_POWER_ON = UFS_LU_POWER_ON_WP,   /* fPowerOnWPEn */
+    IRQBED_UFS_PROTECT_PERMANENT = UFS_LU_PERM_WP,
+} IrqbedUfsProtect;
+
 struct IrqbedUfsLu {
     DeviceState parent_obj;
 
     BlockConf conf;
     uint8_t lun;
+    uint32_t block_bytes;
+    uint64_t protect;           /* IrqbedUfsProtect */
 
+    IrqbedUfs *ufs;             /* once realized */
     IrqbedStore store;
 };
+
+/* Unit attentions, the most important first. */
+typedef enum IrqbedUfsAttention {
+    IRQBED_UFS_ATTENTION_POWER_ON,
+    IRQBED_UFS_ATTENTION_LU_RESET,
+    IRQBED_UFS_ATTENTION_MODE,  /* mode parameters changed, not by the guest */
+    IRQBED_UFS_ATTENTION__MAX
+} IrqbedUfsAttention;
+
+/* What the guest can change of a unit; well-known ones have no mode pages. */
+typedef struct IrqbedUfsUnit {
+    uint8_t attention;          /* bits, by IrqbedUfsAttention */
+    bool stopped;               /* START STOP UNIT */
+    bool write_cache;           /* WCE */
+    bool software_wp;           /* SWP */
+} IrqbedUfsUnit;
 
 /* The gentlest function that lets a held request go: property hold-until. */
 typedef enum IrqbedUfsHoldUntil {
@@ -95,14 +125,17 @@ struct IrqbedUfs {
     IrqbedCtrl parent_obj;
 
     char *serial;
-    char *hold_until_word;
-    IrqbedUfsHoldUntil hold_until;
+    bool unit_attention;
+    uint64_t hold_until;        /* IrqbedUfsHoldUntil */
+    uint64_t link_error_every;  /* fault: requests per error; 0: never */
+    uint64_t link_error_count;
 
     MemoryRegion mmio;
     BusState bus;
     UfsReg reg;
     IrqbedUfsReq reqs[IRQBED_UFS_MAX_SLOTS];
     IrqbedUfsLu *lus[IRQBED_UFS_MAX_LUS];
+    IrqbedUfsUnit units[IRQBED_UFS_UNITS];      /* by irqbed_ufs_unit() */
     uint32_t uic[2][IRQBED_UFS_UIC_ATTRS];      /* own side, peer's side */
     uint32_t attrs[IRQBED_UFS_ATTRS];
     uint8_t flags[IRQBED_UFS_FLAGS];
@@ -114,11 +147,6 @@ static inline IrqbedUfs *irqbed_ufs_of(IrqbedUfsReq *r)
     return IRQBED_UFS(r->core.ctrl);
 }
 
-static inline bool irqbed_ufs_is_wlun(uint8_t lun)
-{
-    return lun & UFS_UPIU_WLUN_ID;
-}
-
 /* mmio.c */
 extern const MemoryRegionOps irqbed_ufs_mmio_ops;
 
@@ -128,6 +156,8 @@ extern const VMStateDescription irqbed_ufs_vmstate;
 /* uic.c: link and power mode, UFSHCI 3.1, 5.6 and UniPro's DME */
 void irqbed_ufs_uic_command(IrqbedUfs *u, uint32_t opcode);
 void irqbed_ufs_uic_reset(IrqbedUfs *u);
+/* A request was answered: fault link-error-every. */
+void irqbed_ufs_link_fault(IrqbedUfs *u);
 
 /* xfer.c: transfer requests, D1, D2 and D4 */
 void irqbed_ufs_doorbell(IrqbedUfs *u, uint32_t slots);
@@ -147,7 +177,7 @@ unsigned irqbed_ufs_descriptor(IrqbedUfs *u, uint8_t idn, uint8_t index,
                                uint8_t *buf);
 bool irqbed_ufs_has_descriptor(uint8_t idn);
 
-/* scsi.c: SCSI commands; scsi_info.c: those that describe the LU */
+/* sense.c: sense data, unit attentions */
 typedef struct IrqbedUfsSense {
     uint8_t key;
     uint8_t asc;
@@ -156,18 +186,45 @@ typedef struct IrqbedUfsSense {
 
 extern const IrqbedUfsSense irqbed_ufs_invalid_opcode;
 extern const IrqbedUfsSense irqbed_ufs_invalid_field;
+extern const IrqbedUfsSense irqbed_ufs_bad_lun;
+extern const IrqbedUfsSense irqbed_ufs_bad_list_length;
+extern const IrqbedUfsSense irqbed_ufs_bad_list_field;
 
-void irqbed_ufs_scsi(IrqbedUfsReq *r);
 /* D4: the medium failed. */
 void irqbed_ufs_scsi_medium_error(IrqbedUfsReq *r);
 void irqbed_ufs_scsi_check(IrqbedUfsReq *r, IrqbedUfsSense sense);
+void irqbed_ufs_attention(IrqbedUfs *u, unsigned unit,
+                          IrqbedUfsAttention what);
+/* True, with CHECK CONDITION set, if the unit had one; it is over with that. */
+bool irqbed_ufs_scsi_attention(IrqbedUfsReq *r);
+void irqbed_ufs_scsi_request_sense(IrqbedUfsReq *r, IrqbedUfsLu *lu);
+
+/* lu.c: as after a reset of one unit, or of all of them */
+void irqbed_ufs_unit_reset(IrqbedUfs *u, unsigned unit,
+                           IrqbedUfsAttention why);
+void irqbed_ufs_units_reset(IrqbedUfs *u);
+/* Does anything forbid to write? */
+bool irqbed_ufs_is_protected(IrqbedUfsLu *lu);
+
+/* scsi.c: SCSI commands; scsi_info.c: those that describe the LU */
+void irqbed_ufs_scsi(IrqbedUfsReq *r);
+/* In the order of their units. */
+extern const uint8_t irqbed_ufs_wluns[IRQBED_UFS_WLUNS];
+/* Index of the unit with this LUN in units[], the LUN of an LU; or -1. */
+int irqbed_ufs_unit(IrqbedUfs *u, uint32_t lun);
+/* Fetch a parameter list; false with the overall status set if it fails. */
+bool irqbed_ufs_scsi_parameters(IrqbedUfsReq *r, void *list, uint32_t len);
 /* Data to the guest: at most @alloc bytes of @data. */
 void irqbed_ufs_scsi_reply(IrqbedUfsReq *r, const void *data, uint32_t len,
                            uint32_t alloc);
 void irqbed_ufs_scsi_inquiry(IrqbedUfsReq *r, IrqbedUfsLu *lu);
-void irqbed_ufs_scsi_report_luns(IrqbedUfsReq *r);
-void irqbed_ufs_scsi_mode_sense(IrqbedUfsReq *r, IrqbedUfsLu *lu);
+void irqbed_ufs_scsi_report_luns(IrqbedUfsReq *r, IrqbedUfsLu *lu);
 void irqbed_ufs_scsi_capacity10(IrqbedUfsReq *r, IrqbedUfsLu *lu);
 void irqbed_ufs_scsi_capacity16(IrqbedUfsReq *r, IrqbedUfsLu *lu);
+
+/* mode.c */
+void irqbed_ufs_mode_reset(IrqbedUfsUnit *unit);
+void irqbed_ufs_scsi_mode_sense(IrqbedUfsReq *r, IrqbedUfsLu *lu);
+void irqbed_ufs_scsi_mode_select(IrqbedUfsReq *r, IrqbedUfsLu *lu);
 
 #endif

@@ -21,6 +21,10 @@
 
 #define PA_PWRMODE 0x1571
 
+/* UFSHCI 3.1, 5.4.3, UECDL: an error, and that PA needs to start anew */
+#define UECDL_ERROR         BIT(31)
+#define UECDL_PA_INIT_ERROR BIT(13)
+
 typedef struct UicAttr {
     uint16_t id;
     uint8_t access;
@@ -247,6 +251,19 @@ void irqbed_ufs_uic_command(IrqbedUfs *u, uint32_t opcode)
                          u->reg.ucmdarg3, result);
     post(u, R_IS_UCCS_MASK);
     irqbed_irq_post(IRQBED_CTRL(u), 0);
+}
+
+void irqbed_ufs_link_fault(IrqbedUfs *u)
+{
+    IrqbedCtrl *c = IRQBED_CTRL(u);
+
+    if (u->link_error_every &&
+        ++u->link_error_count % u->link_error_every == 0) {
+        c->stats.link_errors++;
+        u->reg.uecdl |= UECDL_ERROR | UECDL_PA_INIT_ERROR;
+        post(u, R_IS_UE_MASK);
+        irqbed_irq_post(c, 0);
+    }
 }
 
 void irqbed_ufs_uic_reset(IrqbedUfs *u)

@@ -31,6 +31,11 @@ static int ufs_post_load(void *opaque, int version_id)
     IrqbedUfs *u = opaque;
     int i;
 
+    for (i = 0; i < IRQBED_UFS_UNITS; i++) {
+        if (u->units[i].attention >> IRQBED_UFS_ATTENTION__MAX) {
+            return -EINVAL;
+        }
+    }
     for (i = 0; i < IRQBED_UFS_MAX_SLOTS; i++) {
         if (!find_store(u, &u->reqs[i])) {
             return -EINVAL;
@@ -57,6 +62,19 @@ static const VMStateDescription vmstate_slot = {
     },
 };
 
+static const VMStateDescription vmstate_unit = {
+    .name = "irqbed-ufs-unit",
+    .version_id = 1,
+    .minimum_version_id = 1,
+    .fields = (const VMStateField[]) {
+        VMSTATE_UINT8(attention, IrqbedUfsUnit),
+        VMSTATE_BOOL(stopped, IrqbedUfsUnit),
+        VMSTATE_BOOL(write_cache, IrqbedUfsUnit),
+        VMSTATE_BOOL(software_wp, IrqbedUfsUnit),
+        VMSTATE_END_OF_LIST()
+    },
+};
+
 const VMStateDescription irqbed_ufs_vmstate = {
     .name = TYPE_IRQBED_UFS,
     .version_id = 1,
@@ -68,10 +86,13 @@ const VMStateDescription irqbed_ufs_vmstate = {
         VMSTATE_BUFFER_UNSAFE(reg, IrqbedUfs, 1, sizeof(UfsReg)),
         VMSTATE_STRUCT_ARRAY(reqs, IrqbedUfs, IRQBED_UFS_MAX_SLOTS, 1,
                              vmstate_slot, IrqbedUfsReq),
+        VMSTATE_STRUCT_ARRAY(units, IrqbedUfs, IRQBED_UFS_UNITS, 1,
+                             vmstate_unit, IrqbedUfsUnit),
         VMSTATE_UINT32_2DARRAY(uic, IrqbedUfs, 2, IRQBED_UFS_UIC_ATTRS),
         VMSTATE_UINT32_ARRAY(attrs, IrqbedUfs, IRQBED_UFS_ATTRS),
         VMSTATE_UINT8_ARRAY(flags, IrqbedUfs, IRQBED_UFS_FLAGS),
         VMSTATE_UINT64(timestamp, IrqbedUfs),
+        VMSTATE_UINT64(link_error_count, IrqbedUfs),
         VMSTATE_END_OF_LIST()
     },
 };

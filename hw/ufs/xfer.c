@@ -313,6 +313,7 @@ unsigned irqbed_ufs_answer(IrqbedReq *core)
     if (answer) {
         u->reg.is = FIELD_DP32(u->reg.is, IS, UTRCS, 1);
     }
+    irqbed_ufs_link_fault(u);
     if (r->ocs != UFS_OCS_SUCCESS || r->rsp.header.response ||
         r->rsp.header.scsi_status) {
         answer |= IRQBED_ANSWER_FAILED;

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * irqbed-ufs driven register by register, with a stepped clock.  The tests are
- * in ufs-protocol.c, ufs-timing.c, ufs-hostile.c and ufs-migrate.c.
+ * in the other files of this folder, one for each subject.
  */
 
 #include "ufs-harness.h"
@@ -11,6 +11,11 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     add_protocol_tests();
+    add_scsi_tests();
+    add_unit_tests();
+    add_query_tests();
+    add_task_tests();
+    add_knob_tests();
     add_timing_tests();
     add_hostile_tests();
     add_migrate_tests();

@@ -23,7 +23,7 @@ NAMES = (
 
 SPEC = (
     # REQUEST SENSE reports a unit attention as data, with status GOOD (SPC-4,
-    # REQUEST SENSE); and our device has no unit attentions.
+    # REQUEST SENSE).
     (r"(scsi_status, ==, )CHECK_CONDITION", r"\1GOOD"),
     # A query that the device refuses was transferred all right: the refusal is
     # the response code of the UPIU, not the overall status.

@@ -6,7 +6,7 @@
 
 #include "ufs-harness.h"
 
-static char *new_image(off_t bytes)
+char *ufs_new_image(off_t bytes)
 {
     g_autoptr(GError) err = NULL;
     char *path = NULL;
@@ -18,8 +18,8 @@ static char *new_image(off_t bytes)
     return path;
 }
 
-static void boot(Ufs *u, const char *knobs, const char *second,
-                 const char *extra)
+/* Tests of other things need not bother with unit attentions. */
+static void boot(Ufs *u, const char *knobs, const char *extra)
 {
     u->qts = qtest_initf(
         "-machine pc -global apic-common.vapic=off -nodefaults -m 64M "
@@ -28,22 +28,26 @@ static void boot(Ufs *u, const char *knobs, const char *second,
         "file.driver=file,file.filename=%s "
         "-blockdev driver=raw,node-name=n1,discard=unmap,%s"
         "file.driver=file,file.filename=%s "
-        "-device irqbed-ufs,id=ufs0,addr=4%s "
+        "-device irqbed-ufs,id=ufs0,addr=4,unit-attention=off%s "
         "-device irqbed-ufs-lu,bus=ufs0.0,lun=0,drive=n0 "
-        "-device irqbed-ufs-lu,id=lu1,bus=ufs0.0,lun=1,drive=n1 %s",
-        u->bios, u->image[0], second, u->image[1], knobs, extra);
+        "-device irqbed-ufs-lu,id=lu1,bus=ufs0.0,lun=1,drive=n1%s %s",
+        u->bios, u->image[0], u->node1, u->image[1], knobs, u->lu1, extra);
     u->bus = qpci_new_pc(u->qts, NULL);
 }
 
-static Ufs *start(const char *knobs, const char *second)
+static Ufs *start(const char *knobs, const char *node1, const char *lu1,
+                  const char *extra)
 {
     Ufs *u = g_new0(Ufs, 1);
 
-    u->image[0] = new_image(UFS_IMAGE);
-    u->image[1] = new_image(UFS_IMAGE);
+    u->node1 = node1;
+    u->lu1 = lu1;
+
+    u->image[0] = ufs_new_image(UFS_IMAGE);
+    u->image[1] = ufs_new_image(UFS_IMAGE);
     /* No CPU runs: the machine only wants to have loaded something. */
-    u->bios = new_image(64 * KiB);
-    boot(u, knobs, second, "");
+    u->bios = ufs_new_image(64 * KiB);
+    boot(u, knobs, extra);
     u->dev = qpci_device_find(u->bus, QPCI_DEVFN(4, 0));
     g_assert_nonnull(u->dev);
     qpci_device_enable(u->dev);
@@ -53,12 +57,17 @@ static Ufs *start(const char *knobs, const char *second)
 
 Ufs *ufs_start(const char *knobs)
 {
-    return start(knobs, "");
+    return start(knobs, "", "", "");
 }
 
 Ufs *ufs_start_ro(const char *knobs)
 {
-    return start(knobs, "read-only=on,");
+    return start(knobs, "read-only=on,", "", "");
+}
+
+Ufs *ufs_start_lu1(const char *knobs, const char *lu1, const char *extra)
+{
+    return start(knobs, "", lu1, extra);
 }
 
 Ufs *ufs_start_up(const char *knobs)
@@ -87,7 +96,7 @@ static void wait_for(Ufs *u, const char *command, const char *status)
 
 void ufs_migrate(Ufs *u, const char *knobs)
 {
-    g_autofree char *uri = NULL, *file = new_image(0);
+    g_autofree char *uri = NULL, *file = ufs_new_image(0);
     QTestState *old = u->qts;
     QPCIBus *old_bus = u->bus;
 
@@ -95,7 +104,7 @@ void ufs_migrate(Ufs *u, const char *knobs)
     qtest_qmp_assert_success(old, "{ 'execute': 'migrate', "
                              "'arguments': { 'uri': %s } }", uri);
     wait_for(u, "query-migrate", "completed");
-    boot(u, knobs, "", "-incoming defer");
+    boot(u, knobs, "-incoming defer");
     qtest_clock_set(u->qts, u->now);
     qtest_qmp_assert_success(u->qts, "{ 'execute': 'migrate-incoming', "
                              "'arguments': { 'uri': %s } }", uri);
@@ -322,6 +331,14 @@ bool ufs_busy(Ufs *u, uint32_t slots)
     return ufs_read(u, A_UTRLDBR) & slots;
 }
 
+void ufs_scsi(Ufs *u, uint8_t lun, const uint8_t *cdb, uint32_t bytes)
+{
+    ufs_prep_scsi(u, 0, lun, cdb, bytes ? UFS_UTP_DEVICE_TO_HOST :
+                                          UFS_UTP_NO_DATA_TRANSFER, bytes);
+    qtest_memset(u->qts, UFS_DATA(0), 0xee, 4096);
+    ufs_run(u, 0);
+}
+
 void ufs_run(Ufs *u, unsigned slot)
 {
     ufs_ring(u, BIT(slot));
@@ -364,10 +381,63 @@ void ufs_expect_sense(Ufs *u, unsigned slot, uint8_t key, uint8_t asc,
     g_assert_cmphex(rsp.header.scsi_status, ==, CHECK_CONDITION);
     g_assert_cmpuint(be16_to_cpu(rsp.header.data_segment_length), ==, 20);
     g_assert_cmpuint(be16_to_cpu(rsp.sr.sense_data_len), ==, 18);
-    g_assert_cmphex(rsp.sr.sense_data[0], ==, 0x70);
+    /* Fixed format, with or without INFORMATION. */
+    g_assert_cmphex(rsp.sr.sense_data[0] & 0x7f, ==, 0x70);
     g_assert_cmphex(rsp.sr.sense_data[2], ==, key);
     g_assert_cmphex(rsp.sr.sense_data[12], ==, asc);
     g_assert_cmphex(rsp.sr.sense_data[13], ==, ascq);
+}
+
+const uint8_t ufs_wluns[UFS_WLUNS] = {
+    UFS_UPIU_REPORT_LUNS_WLUN, UFS_UPIU_BOOT_WLUN, UFS_UPIU_RPMB_WLUN,
+    UFS_UPIU_UFS_DEVICE_WLUN,
+};
+
+void ufs_scsi_out(Ufs *u, uint8_t lun, const uint8_t *cdb, uint32_t bytes)
+{
+    ufs_prep_scsi(u, 0, lun, cdb, UFS_UTP_HOST_TO_DEVICE, bytes);
+    ufs_run(u, 0);
+}
+
+void ufs_expect_ready(Ufs *u, uint8_t lun)
+{
+    static const uint8_t tur[16] = { TEST_UNIT_READY };
+
+    ufs_scsi(u, lun, tur, 0);
+    ufs_expect_good(u, 0);
+}
+
+void ufs_expect_attention(Ufs *u, uint8_t lun, uint8_t asc, uint8_t ascq)
+{
+    static const uint8_t tur[16] = { TEST_UNIT_READY };
+
+    ufs_scsi(u, lun, tur, 0);
+    ufs_expect_sense(u, 0, UNIT_ATTENTION, asc, ascq);
+}
+
+void ufs_expect_sense_data(Ufs *u, uint8_t lun, uint8_t key, uint8_t asc)
+{
+    static const uint8_t sense[16] = { REQUEST_SENSE, [4] = 18 };
+
+    ufs_scsi(u, lun, sense, 18);
+    ufs_expect_good(u, 0);
+    g_assert_cmphex(qtest_readb(u->qts, UFS_DATA(0)), ==, 0x70);
+    g_assert_cmphex(qtest_readb(u->qts, UFS_DATA(0) + 2), ==, key);
+    g_assert_cmphex(qtest_readb(u->qts, UFS_DATA(0) + 12), ==, asc);
+}
+
+uint8_t ufs_query(Ufs *u, bool write, uint8_t opcode, uint8_t idn,
+                  uint8_t index, uint32_t value, UtpUpiuRsp *rsp)
+{
+    ufs_prep_query(u, 0, write, opcode, idn, index, value);
+    ufs_run(u, 0);
+    g_assert_cmphex(ufs_ocs(u, 0), ==, UFS_OCS_SUCCESS);
+    ufs_response(u, 0, rsp);
+    g_assert_cmphex(rsp->header.trans_type, ==,
+                    UFS_UPIU_TRANSACTION_QUERY_RSP);
+    g_assert_cmphex(rsp->qr.opcode, ==, opcode);
+    g_assert_cmphex(rsp->qr.idn, ==, idn);
+    return rsp->header.response;
 }
 
 uint32_t ufs_task(Ufs *u, uint8_t function, uint32_t lun, uint32_t tag)
@@ -426,6 +496,22 @@ uint64_t ufs_stat(Ufs *u, const char *path)
         qobject_to(QNum, qdict_get(dict, part[1] ? part[1] : part[0])),
         &value));
     return value;
+}
+
+char *ufs_set_word(Ufs *u, const char *path, const char *name,
+                   const char *word)
+{
+    QDict *answer = qtest_qmp(u->qts, "{ 'execute': 'qom-set', 'arguments': "
+                              "{ 'path': %s, 'property': %s, 'value': %s } }",
+                              path, name, word);
+    char *error = NULL;
+
+    if (qdict_haskey(answer, "error")) {
+        error = g_strdup(qdict_get_str(qdict_get_qdict(answer, "error"),
+                                       "desc"));
+    }
+    qobject_unref(answer);
+    return error;
 }
 
 bool ufs_set_knob(Ufs *u, const char *name, uint64_t value)

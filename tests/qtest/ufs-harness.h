@@ -41,15 +41,20 @@ typedef struct Ufs {
     QPCIDevice *dev;
     QPCIBar bar;
     char *image[2];
+    const char *node1, *lu1;    /* options of LUN 1: block node and device */
     char *bios;
     int64_t now;                /* virtual time of the last step */
     bool unplugged;
 } Ufs;
 
+/* Path of a new file of zeroes; the caller's to free and to unlink. */
+char *ufs_new_image(off_t bytes);
 /* @knobs: device properties, comma first, or "". LUNs 0 and 1 get images. */
 Ufs *ufs_start(const char *knobs);
 /* ... and the second image read-only */
 Ufs *ufs_start_ro(const char *knobs);
+/* ... and with @lu1 (comma first) for LUN 1, @extra words for QEMU */
+Ufs *ufs_start_lu1(const char *knobs, const char *lu1, const char *extra);
 /* Save it, restore it in a new QEMU at the same virtual time. */
 void ufs_migrate(Ufs *u, const char *knobs);
 /* Checks that no request is unaccounted for. */
@@ -93,6 +98,8 @@ void ufs_ring(Ufs *u, uint32_t slots);
 bool ufs_busy(Ufs *u, uint32_t slots);
 /* Ring, then step until the doorbell has returned. */
 void ufs_run(Ufs *u, unsigned slot);
+/* Run one SCSI command in slot 0, with @bytes for its data at UFS_DATA(0). */
+void ufs_scsi(Ufs *u, uint8_t lun, const uint8_t *cdb, uint32_t bytes);
 uint32_t ufs_ocs(Ufs *u, unsigned slot);
 void ufs_response(Ufs *u, unsigned slot, UtpUpiuRsp *rsp);
 /* ocs and SCSI status must be good. */
@@ -100,12 +107,29 @@ void ufs_expect_good(Ufs *u, unsigned slot);
 void ufs_expect_sense(Ufs *u, unsigned slot, uint8_t key, uint8_t asc,
                       uint8_t ascq);
 
+/* The well-known units. */
+#define UFS_WLUNS 4
+extern const uint8_t ufs_wluns[UFS_WLUNS];
+/* ufs_scsi() with data to the device, from UFS_DATA(0). */
+void ufs_scsi_out(Ufs *u, uint8_t lun, const uint8_t *cdb, uint32_t bytes);
+/* TEST UNIT READY: good, or a unit attention. */
+void ufs_expect_ready(Ufs *u, uint8_t lun);
+void ufs_expect_attention(Ufs *u, uint8_t lun, uint8_t asc, uint8_t ascq);
+/* REQUEST SENSE: good, with this in its data. */
+void ufs_expect_sense_data(Ufs *u, uint8_t lun, uint8_t key, uint8_t asc);
+
+/* Run a query in slot 0; returns the query response code. */
+uint8_t ufs_query(Ufs *u, bool write, uint8_t opcode, uint8_t idn,
+                  uint8_t index, uint32_t value, UtpUpiuRsp *rsp);
 /* Task management; returns the service response. */
 uint32_t ufs_task(Ufs *u, uint8_t function, uint32_t lun, uint32_t tag);
 
 QDict *ufs_stats(Ufs *u);
 /* A number by its path, such as "requests.fetched". */
 uint64_t ufs_stat(Ufs *u, const char *path);
+/* NULL if the property of @path could be set, or why not; to be freed. */
+char *ufs_set_word(Ufs *u, const char *path, const char *name,
+                   const char *word);
 /* True if the property could be set. */
 bool ufs_set_knob(Ufs *u, const char *name, uint64_t value);
 
@@ -114,6 +138,11 @@ void ufs_check(Ufs *u, uint64_t addr, uint32_t bytes, uint32_t seed);
 
 /* The parts of the program. */
 void add_protocol_tests(void);
+void add_scsi_tests(void);
+void add_unit_tests(void);
+void add_query_tests(void);
+void add_task_tests(void);
+void add_knob_tests(void);
 void add_timing_tests(void);
 void add_hostile_tests(void);
 void add_migrate_tests(void);

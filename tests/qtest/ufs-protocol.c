@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the controller says: link, NOP, queries, SCSI, data, tasks, knobs.
+ * What the controller says: link, NOP, SCSI, data.
  */
 
 #include "ufs-harness.h"
@@ -77,132 +77,6 @@ static void test_nop(void)
     ufs_stop(u);
 }
 
-static uint8_t query(Ufs *u, bool write, uint8_t opcode, uint8_t idn,
-                     uint8_t index, uint32_t value, UtpUpiuRsp *rsp)
-{
-    ufs_prep_query(u, 0, write, opcode, idn, index, value);
-    ufs_run(u, 0);
-    g_assert_cmphex(ufs_ocs(u, 0), ==, UFS_OCS_SUCCESS);
-    ufs_response(u, 0, rsp);
-    g_assert_cmphex(rsp->header.trans_type, ==,
-                    UFS_UPIU_TRANSACTION_QUERY_RSP);
-    g_assert_cmphex(rsp->qr.opcode, ==, opcode);
-    g_assert_cmphex(rsp->qr.idn, ==, idn);
-    return rsp->header.response;
-}
-
-static void test_query_descriptors(void)
-{
-    static const struct {
-        uint8_t idn, index, len;
-    } there[] = {
-        { UFS_QUERY_DESC_IDN_DEVICE, 0, 89 },
-        { UFS_QUERY_DESC_IDN_CONFIGURATION, 3, 230 },
-        { UFS_QUERY_DESC_IDN_UNIT, 0, 45 },
-        { UFS_QUERY_DESC_IDN_UNIT, 31, 45 },
-        { UFS_QUERY_DESC_IDN_UNIT, UFS_UPIU_RPMB_WLUN, 35 },
-        { UFS_QUERY_DESC_IDN_INTERCONNECT, 0, 6 },
-        { UFS_QUERY_DESC_IDN_STRING, 1, 34 },
-        { UFS_QUERY_DESC_IDN_GEOMETRY, 0, 87 },
-        { UFS_QUERY_DESC_IDN_POWER, 0, 98 },
-        { UFS_QUERY_DESC_IDN_HEALTH, 0, 45 },
-    };
-    Ufs *u = ufs_start_up("");
-    UtpUpiuRsp rsp;
-    int i;
-
-    for (i = 0; i < G_N_ELEMENTS(there); i++) {
-        g_assert_cmphex(query(u, false, UFS_UPIU_QUERY_OPCODE_READ_DESC,
-                              there[i].idn, there[i].index, 0, &rsp), ==,
-                        UFS_QUERY_RESULT_SUCCESS);
-        g_assert_cmpuint(be16_to_cpu(rsp.qr.length), ==, there[i].len);
-        g_assert_cmpuint(be16_to_cpu(rsp.header.data_segment_length), ==,
-                         there[i].len);
-        g_assert_cmpuint(rsp.qr.data[0], ==, there[i].len);
-        g_assert_cmpuint(rsp.qr.data[1], ==, there[i].idn);
-    }
-    g_assert_cmphex(query(u, false, UFS_UPIU_QUERY_OPCODE_READ_DESC,
-                          UFS_QUERY_DESC_IDN_DEVICE, 0, 0, &rsp), ==, 0);
-    g_assert_cmpuint(rsp.qr.data[UFS_DEVICE_DESC_PARAM_NUM_LU], ==, 2);
-    g_assert_cmphex(query(u, false, UFS_UPIU_QUERY_OPCODE_READ_DESC,
-                          UFS_QUERY_DESC_IDN_UNIT, 1, 0, &rsp), ==, 0);
-    g_assert_cmpuint(rsp.qr.data[UFS_UNIT_DESC_PARAM_LU_ENABLE], ==, 1);
-    g_assert_cmpuint(ldq_be_p(rsp.qr.data +
-                              UFS_UNIT_DESC_PARAM_LOGICAL_BLK_COUNT), ==,
-                     UFS_IMAGE / UFS_BLOCK);
-    /* What is not there says so. */
-    g_assert_cmphex(query(u, false, UFS_UPIU_QUERY_OPCODE_READ_DESC, 3, 0, 0,
-                          &rsp), ==, UFS_QUERY_RESULT_INVALID_IDN);
-    g_assert_cmphex(query(u, false, UFS_UPIU_QUERY_OPCODE_READ_DESC, 0xff, 0,
-                          0, &rsp), ==, UFS_QUERY_RESULT_INVALID_IDN);
-    g_assert_cmphex(query(u, false, UFS_UPIU_QUERY_OPCODE_READ_DESC,
-                          UFS_QUERY_DESC_IDN_UNIT, 32, 0, &rsp), ==,
-                    UFS_QUERY_RESULT_INVALID_INDEX);
-    g_assert_cmphex(query(u, true, UFS_UPIU_QUERY_OPCODE_WRITE_DESC,
-                          UFS_QUERY_DESC_IDN_CONFIGURATION, 0, 0, &rsp), ==,
-                    UFS_QUERY_RESULT_NOT_WRITEABLE);
-    g_assert_cmphex(query(u, false, UFS_UPIU_QUERY_OPCODE_WRITE_DESC,
-                          UFS_QUERY_DESC_IDN_CONFIGURATION, 0, 0, &rsp), ==,
-                    UFS_QUERY_RESULT_INVALID_OPCODE);
-    ufs_stop(u);
-}
-
-static void test_query_values(void)
-{
-    Ufs *u = ufs_start_up("");
-    UtpUpiuRsp rsp;
-
-    g_assert_cmphex(query(u, true, UFS_UPIU_QUERY_OPCODE_WRITE_ATTR,
-                          UFS_QUERY_ATTR_IDN_ACTIVE_ICC_LVL, 0, 9, &rsp), ==,
-                    0);
-    g_assert_cmphex(query(u, false, UFS_UPIU_QUERY_OPCODE_READ_ATTR,
-                          UFS_QUERY_ATTR_IDN_ACTIVE_ICC_LVL, 0, 0, &rsp), ==,
-                    0);
-    g_assert_cmpuint(be32_to_cpu(rsp.qr.value), ==, 9);
-    g_assert_cmphex(query(u, true, UFS_UPIU_QUERY_OPCODE_WRITE_ATTR,
-                          UFS_QUERY_ATTR_IDN_ACTIVE_ICC_LVL, 0, 16, &rsp), ==,
-                    UFS_QUERY_RESULT_INVALID_VALUE);
-    g_assert_cmphex(query(u, true, UFS_UPIU_QUERY_OPCODE_WRITE_ATTR,
-                          UFS_QUERY_ATTR_IDN_PURGE_STATUS, 0, 1, &rsp), ==,
-                    UFS_QUERY_RESULT_NOT_WRITEABLE);
-    g_assert_cmphex(query(u, false, UFS_UPIU_QUERY_OPCODE_READ_ATTR,
-                          UFS_QUERY_ATTR_IDN_SECONDS_PASSED, 0, 0, &rsp), ==,
-                    UFS_QUERY_RESULT_NOT_READABLE);
-    g_assert_cmphex(query(u, true, UFS_UPIU_QUERY_OPCODE_WRITE_ATTR, 0x30, 0,
-                          1, &rsp), ==, 0);
-    g_assert_cmphex(query(u, false, UFS_UPIU_QUERY_OPCODE_READ_ATTR, 0x77, 0,
-                          0, &rsp), ==, UFS_QUERY_RESULT_INVALID_IDN);
-    g_assert_cmphex(query(u, false, UFS_UPIU_QUERY_OPCODE_READ_ATTR,
-                          UFS_QUERY_ATTR_IDN_POWER_MODE, 1, 0, &rsp), ==,
-                    UFS_QUERY_RESULT_INVALID_INDEX);
-
-    g_assert_cmphex(query(u, true, UFS_UPIU_QUERY_OPCODE_SET_FLAG,
-                          UFS_QUERY_FLAG_IDN_FDEVICEINIT, 0, 0, &rsp), ==, 0);
-    g_assert_cmphex(query(u, false, UFS_UPIU_QUERY_OPCODE_READ_FLAG,
-                          UFS_QUERY_FLAG_IDN_FDEVICEINIT, 0, 0, &rsp), ==, 0);
-    g_assert_cmpuint(be32_to_cpu(rsp.qr.value), ==, 0);
-    g_assert_cmphex(query(u, true, UFS_UPIU_QUERY_OPCODE_TOGGLE_FLAG,
-                          UFS_QUERY_FLAG_IDN_BKOPS_EN, 0, 0, &rsp), ==, 0);
-    g_assert_cmpuint(be32_to_cpu(rsp.qr.value), ==, 0);
-    g_assert_cmphex(query(u, true, UFS_UPIU_QUERY_OPCODE_SET_FLAG,
-                          UFS_QUERY_FLAG_IDN_WB_EN, 0, 0, &rsp), ==,
-                    UFS_QUERY_RESULT_NOT_WRITEABLE);
-    g_assert_cmphex(query(u, false, UFS_UPIU_QUERY_OPCODE_READ_FLAG, 0xee, 0,
-                          0, &rsp), ==, UFS_QUERY_RESULT_INVALID_IDN);
-    g_assert_cmphex(query(u, false, 0x55, 0, 0, 0, &rsp), ==,
-                    UFS_QUERY_RESULT_INVALID_OPCODE);
-    ufs_stop(u);
-}
-
-/* Run one SCSI command with data to the host, into UFS_DATA(0). */
-static void scsi(Ufs *u, uint8_t lun, const uint8_t *cdb, uint32_t bytes)
-{
-    ufs_prep_scsi(u, 0, lun, cdb, bytes ? UFS_UTP_DEVICE_TO_HOST :
-                                          UFS_UTP_NO_DATA_TRANSFER, bytes);
-    qtest_memset(u->qts, UFS_DATA(0), 0xee, 4096);
-    ufs_run(u, 0);
-}
-
 static void test_scsi_info(void)
 {
     static const uint8_t inquiry[16] = { INQUIRY, 0, 0, 0, 36 };
@@ -220,45 +94,45 @@ static void test_scsi_info(void)
     UtpUpiuRsp rsp;
     uint8_t buf[128];
 
-    scsi(u, 0, inquiry, 36);
+    ufs_scsi(u, 0, inquiry, 36);
     ufs_expect_good(u, 0);
     qtest_memread(u->qts, UFS_DATA(0), buf, 64);
     g_assert_cmphex(buf[0], ==, 0);
     g_assert_cmpmem(buf + 8, 8, "IRQBED  ", 8);
     g_assert_cmphex(buf[36], ==, 0xee);
     /* Shorter data than expected: underflow, with what is missing. */
-    scsi(u, 0, inquiry, 64);
+    ufs_scsi(u, 0, inquiry, 64);
     ufs_response(u, 0, &rsp);
     g_assert_cmphex(rsp.header.flags, ==, UFS_UPIU_FLAG_UNDERFLOW);
     g_assert_cmpuint(be32_to_cpu(rsp.sr.residual_transfer_count), ==, 28);
-    scsi(u, UFS_UPIU_UFS_DEVICE_WLUN, inquiry, 36);
+    ufs_scsi(u, UFS_UPIU_UFS_DEVICE_WLUN, inquiry, 36);
     g_assert_cmphex(qtest_readb(u->qts, UFS_DATA(0)), ==, 0x1e);
-    scsi(u, 9, inquiry, 36);
+    ufs_scsi(u, 9, inquiry, 36);
     g_assert_cmphex(qtest_readb(u->qts, UFS_DATA(0)), ==, 0x7f);
-    scsi(u, 0, vpd_b0, 64);
+    ufs_scsi(u, 0, vpd_b0, 64);
     ufs_expect_good(u, 0);
-    scsi(u, 0, vpd_99, 64);
+    ufs_scsi(u, 0, vpd_99, 64);
     ufs_expect_sense(u, 0, ILLEGAL_REQUEST, 0x24, 0);
 
-    scsi(u, 0, capacity10, 8);
+    ufs_scsi(u, 0, capacity10, 8);
     qtest_memread(u->qts, UFS_DATA(0), buf, 8);
     g_assert_cmpuint(ldl_be_p(buf), ==, UFS_IMAGE / UFS_BLOCK - 1);
     g_assert_cmpuint(ldl_be_p(buf + 4), ==, UFS_BLOCK);
-    scsi(u, 0, capacity16, 32);
+    ufs_scsi(u, 0, capacity16, 32);
     qtest_memread(u->qts, UFS_DATA(0), buf, 16);
     g_assert_cmpuint(ldq_be_p(buf), ==, UFS_IMAGE / UFS_BLOCK - 1);
     g_assert_cmphex(buf[14], ==, 0xc0);
-    scsi(u, 0, luns, 512);
+    ufs_scsi(u, 0, luns, 512);
     qtest_memread(u->qts, UFS_DATA(0), buf, 64);
     g_assert_cmpuint(ldl_be_p(buf), ==, (2 + 4) * 8);
-    scsi(u, 0, mode, 64);
+    ufs_scsi(u, 0, mode, 64);
     ufs_expect_good(u, 0);
 
-    scsi(u, 0, tur, 0);
+    ufs_scsi(u, 0, tur, 0);
     ufs_expect_good(u, 0);
-    scsi(u, 9, tur, 0);
+    ufs_scsi(u, 9, tur, 0);
     ufs_expect_sense(u, 0, ILLEGAL_REQUEST, 0x25, 0);
-    scsi(u, 0, unknown, 0);
+    ufs_scsi(u, 0, unknown, 0);
     ufs_expect_sense(u, 0, ILLEGAL_REQUEST, 0x20, 0);
     ufs_stop(u);
 }
@@ -383,122 +257,20 @@ static void test_power_mode(void)
     Ufs *u = ufs_start_up("");
     UtpUpiuRsp rsp;
 
-    scsi(u, UFS_UPIU_UFS_DEVICE_WLUN, sleep, 0);
+    ufs_scsi(u, UFS_UPIU_UFS_DEVICE_WLUN, sleep, 0);
     ufs_expect_good(u, 0);
-    query(u, false, UFS_UPIU_QUERY_OPCODE_READ_ATTR,
-          UFS_QUERY_ATTR_IDN_POWER_MODE, 0, 0, &rsp);
+    ufs_query(u, false, UFS_UPIU_QUERY_OPCODE_READ_ATTR,
+              UFS_QUERY_ATTR_IDN_POWER_MODE, 0, 0, &rsp);
     g_assert_cmphex(be32_to_cpu(rsp.qr.value), ==, 0x22);
     ufs_prep_rw(u, 0, false, 0, 1);
     ufs_run(u, 0);
     ufs_expect_sense(u, 0, NOT_READY, 0x04, 0x02);
-    scsi(u, UFS_UPIU_UFS_DEVICE_WLUN, active, 0);
+    ufs_scsi(u, UFS_UPIU_UFS_DEVICE_WLUN, active, 0);
     ufs_prep_rw(u, 0, false, 0, 1);
     ufs_run(u, 0);
     ufs_expect_good(u, 0);
-    scsi(u, UFS_UPIU_UFS_DEVICE_WLUN, bad, 0);
+    ufs_scsi(u, UFS_UPIU_UFS_DEVICE_WLUN, bad, 0);
     ufs_expect_sense(u, 0, ILLEGAL_REQUEST, 0x24, 0);
-    ufs_stop(u);
-}
-
-static void test_tasks(void)
-{
-    Ufs *u = ufs_start_up(",service-read-ns=1000000");
-
-    ufs_prep_rw(u, 0, false, 0, 1);
-    ufs_prep_rw(u, 5, false, 1, 1);
-    ufs_ring(u, BIT(0) | BIT(5));
-    g_assert_cmphex(ufs_task(u, UFS_QUERY_TASK, 0, 5), ==,
-                    UFS_UPIU_TASK_MANAGEMENT_FUNC_SUCCEEDED);
-    g_assert_cmphex(ufs_task(u, UFS_QUERY_TASK, 0, 6), ==,
-                    UFS_UPIU_TASK_MANAGEMENT_FUNC_COMPL);
-    g_assert_cmphex(ufs_task(u, UFS_QUERY_TASK, 7, 5), ==,
-                    UFS_UPIU_INCORRECT_LOGICAL_UNIT_NO);
-    g_assert_cmphex(ufs_task(u, 0x33, 0, 5), ==,
-                    UFS_UPIU_TASK_MANAGEMENT_FUNC_NOT_SUPPORTED);
-    /* Aborted: no answer, and the slot is the controller's until cleared. */
-    g_assert_cmphex(ufs_task(u, UFS_ABORT_TASK, 0, 5), ==,
-                    UFS_UPIU_TASK_MANAGEMENT_FUNC_COMPL);
-    g_assert_cmphex(ufs_task(u, UFS_QUERY_TASK, 0, 5), ==,
-                    UFS_UPIU_TASK_MANAGEMENT_FUNC_COMPL);
-    ufs_step(u, 5000000);
-    g_assert_false(ufs_busy(u, BIT(0)));
-    g_assert_true(ufs_busy(u, BIT(5)));
-    g_assert_cmphex(ufs_ocs(u, 5), ==, UFS_OCS_INVALID_COMMAND_STATUS);
-    ufs_write(u, A_UTRLCLR, ~(uint32_t)BIT(5));
-    g_assert_false(ufs_busy(u, BIT(5)));
-    /* A reset of the logical unit takes all of its requests. */
-    ufs_ring(u, BIT(0) | BIT(5));
-    g_assert_cmphex(ufs_task(u, UFS_LOGICAL_RESET, 0, 0), ==,
-                    UFS_UPIU_TASK_MANAGEMENT_FUNC_COMPL);
-    g_assert_cmphex(ufs_task(u, UFS_QUERY_TASK_SET, 0, 0), ==,
-                    UFS_UPIU_TASK_MANAGEMENT_FUNC_COMPL);
-    g_assert_cmpuint(ufs_stat(u, "requests.aborted"), ==, 3);
-    g_assert_cmpuint(ufs_stat(u, "requests.in_flight"), ==, 0);
-    ufs_stop(u);
-}
-
-/* What is held is let go by the function that hold-until names, no gentler. */
-static void test_hold_until(void)
-{
-    static const char *const words[] = { "abort", "lu-reset", "host-reset" };
-    unsigned i;
-
-    for (i = 0; i < G_N_ELEMENTS(words); i++) {
-        g_autofree char *knobs = g_strdup_printf(
-            ",hold-every=1,hold-until=%s", words[i]);
-        Ufs *u = ufs_start_up(knobs);
-
-        ufs_prep_rw(u, 3, false, 0, 1);
-        ufs_ring(u, BIT(3));
-        ufs_step(u, 1000);
-        g_assert_cmphex(ufs_task(u, UFS_QUERY_TASK, 0, 3), ==,
-                        UFS_UPIU_TASK_MANAGEMENT_FUNC_SUCCEEDED);
-        g_assert_cmphex(ufs_task(u, UFS_ABORT_TASK, 0, 3), ==,
-                        i > 0 ? UFS_UPIU_TASK_MANAGEMENT_FUNC_FAILED :
-                                UFS_UPIU_TASK_MANAGEMENT_FUNC_COMPL);
-        g_assert_cmpuint(ufs_stat(u, "requests.in_flight"), ==, i > 0);
-        g_assert_cmphex(ufs_task(u, UFS_LOGICAL_RESET, 0, 0), ==,
-                        i > 1 ? UFS_UPIU_TASK_MANAGEMENT_FUNC_FAILED :
-                                UFS_UPIU_TASK_MANAGEMENT_FUNC_COMPL);
-        g_assert_cmpuint(ufs_stat(u, "requests.in_flight"), ==, i > 1);
-        ufs_write(u, A_HCE, 0);
-        g_assert_cmpuint(ufs_stat(u, "requests.in_flight"), ==, 0);
-        ufs_stop(u);
-    }
-}
-
-static void test_knobs(void)
-{
-    Ufs *u = ufs_start_up(",service-read-ns=5000,service-read-dist=lognormal,"
-                          "seed=77,irq-mode=intx");
-    QDict *answer;
-
-    answer = qtest_qmp(u->qts, "{ 'execute': 'qom-get', 'arguments': "
-                       "{ 'path': 'ufs0', 'property': 'service-read-ns' } }");
-    g_assert_cmpuint(qdict_get_int(answer, "return"), ==, 5000);
-    qobject_unref(answer);
-    answer = qtest_qmp(u->qts, "{ 'execute': 'qom-get', 'arguments': "
-                       "{ 'path': 'ufs0', 'property': 'irq-mode' } }");
-    g_assert_cmpstr(qdict_get_str(answer, "return"), ==, "intx");
-    qobject_unref(answer);
-    g_assert_cmpuint(qpci_find_capability(u->dev, PCI_CAP_ID_MSI, 0), ==, 0);
-
-    g_assert_true(ufs_set_knob(u, "irq-latency-ns", 100));
-    g_assert_false(ufs_set_knob(u, "units", 0));
-    g_assert_false(ufs_set_knob(u, "units", 4097));
-    g_assert_false(ufs_set_knob(u, "queue-depth", 8));
-    /* A count without a timeout would strand completions. */
-    g_assert_false(ufs_set_knob(u, "irq-coalesce-count", 8));
-    g_assert_true(ufs_set_knob(u, "irq-coalesce-timeout-ns", 1000));
-    g_assert_true(ufs_set_knob(u, "irq-coalesce-count", 8));
-    g_assert_false(ufs_set_knob(u, "irq-coalesce-timeout-ns", 0));
-    answer = qtest_qmp(u->qts, "{ 'execute': 'qom-set', 'arguments': "
-                       "{ 'path': 'ufs0', 'property': 'irq-latency-dist', "
-                       "'value': 'gaussian' } }");
-    g_assert_cmpstr(qdict_get_str(qdict_get_qdict(answer, "error"), "desc"),
-                    ==, "irq-latency-dist: 'gaussian' is none of: fixed, "
-                    "uniform, lognormal");
-    qobject_unref(answer);
     ufs_stop(u);
 }
 
@@ -506,15 +278,10 @@ void add_protocol_tests(void)
 {
     qtest_add_func("/irqbed-ufs/link", test_link);
     qtest_add_func("/irqbed-ufs/nop", test_nop);
-    qtest_add_func("/irqbed-ufs/query/descriptors", test_query_descriptors);
-    qtest_add_func("/irqbed-ufs/query/values", test_query_values);
     qtest_add_func("/irqbed-ufs/scsi/info", test_scsi_info);
     qtest_add_func("/irqbed-ufs/scsi/read-write", test_read_write);
     qtest_add_func("/irqbed-ufs/scsi/unmap", test_unmap);
     qtest_add_func("/irqbed-ufs/scsi/read-only", test_read_only);
     qtest_add_func("/irqbed-ufs/scsi/fail-every", test_fail_every);
     qtest_add_func("/irqbed-ufs/scsi/power-mode", test_power_mode);
-    qtest_add_func("/irqbed-ufs/tasks", test_tasks);
-    qtest_add_func("/irqbed-ufs/hold-until", test_hold_until);
-    qtest_add_func("/irqbed-ufs/knobs", test_knobs);
 }

@@ -76,32 +76,6 @@ static void test_units(void)
     ufs_stop(u);
 }
 
-static int64_t lognormal_run(uint64_t seed)
-{
-    g_autofree char *knobs = g_strdup_printf(
-        ",service-read-ns=80000,service-read-dist=lognormal,"
-        "service-read-spread-ns=40000,seed=%" PRIu64, seed);
-    Ufs *u = ufs_start_up(knobs);
-    int64_t t;
-    unsigned i;
-
-    for (i = 0; i < 20; i++) {
-        ufs_prep_rw(u, 0, false, 0, 1);
-        ufs_run(u, 0);
-    }
-    t = u->now;
-    ufs_stop(u);
-    return t;
-}
-
-static void test_seed(void)
-{
-    int64_t one = lognormal_run(1);
-
-    g_assert_cmpint(lognormal_run(1), ==, one);
-    g_assert_cmpint(lognormal_run(2), !=, one);
-}
-
 /* What is written is what was there at the doorbell, and in doorbell order. */
 static void test_order(void)
 {
@@ -470,7 +444,6 @@ void add_timing_tests(void)
 {
     qtest_add_func("/irqbed-ufs/time/due", test_due);
     qtest_add_func("/irqbed-ufs/time/units", test_units);
-    qtest_add_func("/irqbed-ufs/time/seed", test_seed);
     qtest_add_func("/irqbed-ufs/time/order", test_order);
     qtest_add_func("/irqbed-ufs/irq/latency-intx", test_irq_latency_intx);
     qtest_add_func("/irqbed-ufs/irq/latency-msi", test_irq_latency_msi);
