@@ -55,6 +55,9 @@ def _device(device, prefix, fail):
     if device["irq_coalesce_count"] > 1 and not device["irq_coalesce_timeout_ns"]:
         fail(f"{prefix}.irq_coalesce_count", "would let the last completions wait for ever",
              "give irq_coalesce_timeout_ns too")
+    for name, value in device.items():
+        if name.endswith("_dist") and value == "table" and not device[name.replace("_dist", "_table")]:
+            fail(f"{prefix}.{name}", '"table" has no percentiles', f"give {name.replace('_dist', '_table')} too")
     if len(device["lu"]) > 32:
         fail(f"{prefix}.lu", f"has {len(device['lu'])} entries", "at most 32 are possible")
     if len(device["lu"]) > device.get("ports", 32):
@@ -64,6 +67,10 @@ def _device(device, prefix, fail):
     if vectors & (vectors - 1):
         fail(f"{prefix}.msi_vectors", f"{vectors} is not allowed", "must be 0, 1, 2, 4, 8, 16 or 32")
     for number, lu in enumerate(device["lu"]):
+        block = lu.get("block_bytes", 4096)
+        if block & (block - 1):
+            fail(f"{prefix}.lu.{number}.block_bytes", f"{block} is not allowed",
+                 "must be 4096, 8192, 16384, 32768 or 65536")
         if lu["drive"] and not os.path.isfile(lu["drive"]):
             fail(f"{prefix}.lu.{number}.drive", f"{lu['drive']}: no such file",
                  "must be a raw image")

@@ -33,8 +33,9 @@ def allowed(key):
         return ", ".join(f"`{choice}`" for choice in key.choices)
     if key.kind == "bool":
         return "`true`, `false`"
-    if key.kind in ("str", "file", "texts"):
-        return {"str": "text", "file": "path", "texts": "list of texts"}[key.kind]
+    if key.kind in ("str", "file", "texts", "points"):
+        return {"str": "text", "file": "path", "texts": "list of texts",
+                "points": "list of [percentile, ns]"}[key.kind]
     span = f"{plain(key.low)} to {plain(key.high)}"
     extra = {"limit": ' or `"none"`', "numbers": ", or a list"}
     return span + extra.get(key.kind, "")

@@ -9,6 +9,7 @@ import difflib
 from dataclasses import dataclass
 
 REQUIRED = object()
+MAX_POINTS = 32        # of a table of percentiles
 NONE = "none"          # "no limit", as a word, so that it cannot be taken for zero
 
 
@@ -51,6 +52,9 @@ class Key:
             return "a text" if self.kind == "str" else "the path of a file"
         if self.kind == "texts":
             return "a list of texts"
+        if self.kind == "points":
+            return (f"a list of [percentile, {self.unit}], at most {MAX_POINTS}; percentiles ascend from 0 to 100 "
+                    f"(six decimals), {self.unit} do not descend, {plain(self.low)} to {plain(self.high)}")
         span = f"{plain(self.low)} to {plain(self.high)}"
         noun = {"int": "a whole number", "limit": f'a whole number or "{NONE}"',
                 "number": "a number", "numbers": "a number, or a list of numbers"}[self.kind]
@@ -141,9 +145,23 @@ def _check_texts(key, value):
     return value
 
 
+def _check_points(key, value):
+    last = (-1, 0)
+    if not isinstance(value, list) or len(value) > MAX_POINTS:
+        raise _wrong(key, value)
+    for point in value:
+        if (not isinstance(point, list) or len(point) != 2 or not is_number(point[0]) or not is_int(point[1])
+                or not max(0, last[0]) <= point[0] <= 100 or point[0] == last[0] or round(point[0], 6) != point[0]
+                or not max(key.low, last[1]) <= point[1] <= key.high):
+            raise _wrong(key, value)
+        last = point
+    return value
+
+
 CHECKS = {"int": _check_int, "number": _check_number, "limit": _check_limit,
           "numbers": _check_numbers, "bool": _check_bool,
-          "str": _check_str, "file": _check_file, "enum": _check_enum, "texts": _check_texts}
+          "str": _check_str, "file": _check_file, "enum": _check_enum, "texts": _check_texts,
+          "points": _check_points}
 
 
 def did_you_mean(word, known):

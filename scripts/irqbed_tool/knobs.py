@@ -9,7 +9,7 @@ from . import paths
 from .keys import NONE, REQUIRED, Key
 
 MAX_NS = 1_000_000_000_000
-DISTRIBUTIONS = ("fixed", "uniform", "lognormal")
+DISTRIBUTIONS = ("fixed", "uniform", "lognormal", "normal", "exponential", "table")
 POLICIES = ("hardirq", "threaded", "bounded")
 MODULES = ("irqbed", "stock")
 
@@ -38,13 +38,15 @@ MACHINE = (
 
 
 def _model(what, text):
-    """The keys of one random duration: distribution, centre, spread."""
+    """The keys of one random duration: distribution, centre, spread, percentiles."""
     return (
         Key(f"{what}_dist", "enum", f"Distribution of {text}.", "fixed", choices=DISTRIBUTIONS),
-        Key(f"{what}_ns", "int", f"{text.capitalize()}: the value (fixed), mean (uniform) or "
-            "median (lognormal).", 0, "ns", 0, MAX_NS),
-        Key(f"{what}_spread_ns", "int", "Half width (uniform), or width of the bell (lognormal: "
-            "sigma = spread / median).", 0, "ns", 0, MAX_NS),
+        Key(f"{what}_ns", "int", f"{text.capitalize()}: the value (fixed), mean (uniform, normal, "
+            "exponential) or median (lognormal).", 0, "ns", 0, MAX_NS),
+        Key(f"{what}_spread_ns", "int", "Half width (uniform), or width of the bell (normal: sigma; "
+            "lognormal: sigma = spread / median).", 0, "ns", 0, MAX_NS),
+        Key(f"{what}_table", "points", "Percentiles (table), as a real device's log has them: "
+            "[[50, 80000], [99.9, 2000000]].", [], "ns", 0, MAX_NS),
     )
 
 
@@ -81,6 +83,11 @@ DEVICE = (
     Key("id", "str", "Name in results and traces; letters and digits."),
     Key("type", "enum", "Kind of controller.", choices=DEVICE_TYPES),
     Key("irq_mode", "enum", "How the device interrupts.", "msi", choices=("msi", "intx")),
+    Key("hold_until", "enum", "Gentlest thing that frees a request held by hold_every.", "abort",
+        choices=("abort", "lu-reset", "host-reset"), only="ufs"),
+    Key("link_error_every", "int", "After every n-th request the link reports an error that takes a reset; "
+        "0: never.", 0, only="ufs"),
+    Key("unit_attention", "bool", "Units report power-on and resets as unit attention.", True, only="ufs"),
     Key("ports", "int", "Ports; the disks are on the first ones.", 6, low=1, high=32, only="ahci"),
     Key("msi_vectors", "int", "Messages offered, a power of two; 0: enough for a vector per port.", 0,
         low=0, high=32, only="ahci"),
@@ -92,6 +99,10 @@ LU = (
     Key("size_mib", "int", "Size of the private, empty image made for each run.", 64, "MiB", 1,
         1 << 20),
     Key("drive", "file", "Raw image to use instead; the run writes to it.", ""),
+    Key("block_bytes", "int", "Logical block, a power of two; Linux takes 4096 only.", 4096, "bytes",
+        4096, 65536, only="ufs"),
+    Key("write_protect", "enum", "When nothing can be written; power-on: once the guest has set "
+        "fPowerOnWPEn, until a reset.", "off", choices=("off", "power-on", "permanent"), only="ufs"),
 )
 
 DRIVER = (

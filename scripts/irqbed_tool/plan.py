@@ -40,8 +40,9 @@ class Boot:
         out = []
         for device in self.config["device"]:
             known = {key: val for key, val in device.items() if key not in ("id", "type", "lu")}
-            lus = [vm.Lu(str(image_path(workdir, device, lun)))
-                   for lun in range(len(device["lu"]))]
+            lus = [vm.Lu(str(image_path(workdir, device, lun)),
+                         {key: val for key, val in lu.items() if key not in ("size_mib", "drive")})
+                   for lun, lu in enumerate(device["lu"])]
             out.append(vm.Device(f"irqbed-{device['type']}", device["id"], known, lus))
         return out
 

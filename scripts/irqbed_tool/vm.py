@@ -78,6 +78,8 @@ class Outcome:
 def _prop(value):
     if isinstance(value, bool):
         return "on" if value else "off"
+    if isinstance(value, list):         # percentiles: 99.9:2000000
+        value = ",".join(f"{percentile:.6f}:{number}" for percentile, number in value)
     return str(value).replace(",", ",,")
 
 

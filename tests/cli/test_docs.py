@@ -60,7 +60,7 @@ class Driver(unittest.TestCase):
 
 class Device(unittest.TestCase):
     # A text, an answer, a tool of tests that works on a host's file, and one for QEMU's own test.
-    NOT_KNOBS = ("serial", "stats", "hold_until", "ich9")
+    NOT_KNOBS = ("serial", "stats", "ich9")
 
     def test_properties_agree(self):
         """Every knob of a controller is a QOM property, and the other way round."""

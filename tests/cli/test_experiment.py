@@ -33,7 +33,7 @@ class Loading(unittest.TestCase):
         self.assertEqual(config["machine"]["cpus"], 4)
         self.assertEqual(config["driver"]["time_limit_ns"], 20000)
         self.assertEqual(config["driver"]["max_completions"], "none")
-        self.assertEqual(config["device"][0]["lu"], [{"size_mib": 64, "drive": ""}])
+        self.assertEqual(config["device"][0]["lu"], [{"size_mib": 64, "drive": "", "block_bytes": 4096, "write_protect": "off"}])
 
     def test_devices_take_the_machines_seed(self):
         self.assertEqual(tiny(sets=["machine.seed=7"]).config["device"][0]["seed"], 7)
@@ -205,6 +205,17 @@ class Planning(unittest.TestCase):
         self.assertIn("drop_caches", script)
         warmup = next(step for step in steps if step[:2] == ("exec", "warmup"))[-1]
         self.assertIn("timeout 1 dd if=/dev/irqbed0l0", warmup)
+
+    def test_ufs(self):
+        text = TINY.replace('type = "ufs"', 'type = "ufs"\nservice_read_dist = "table"\n'
+                            'service_read_table = [[50, 80000], [99.99, 400000]]\nhold_until = "lu-reset"\n'
+                            '[[device.lu]]\n[[device.lu]]\nwrite_protect = "power-on"\nblock_bytes = 8192')
+        argv = " ".join(vm.device_args(plan.make_boots(tiny(text).cells)[0].devices("RUN")))
+        self.assertIn(",service-read-table=50.000000:80000,,99.990000:400000", argv)
+        self.assertIn(",service-write-table=,", argv)
+        self.assertIn(",hold-until=lu-reset", argv)
+        self.assertIn(",lun=0,drive=ufs0lu0,block-bytes=4096,write-protect=off", argv)
+        self.assertIn(",lun=1,drive=ufs0lu1,write-protect=power-on,block-bytes=8192", argv)
 
     def test_ahci(self):
         exp = tiny(TWO_AHCI)
