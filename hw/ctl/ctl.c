@@ -23,6 +23,9 @@
  *   0x28 VTIME_LO   RO    virtual clock in ns; latches VTIME_HI
  *   0x2c VTIME_HI   RO
  *   0x30 EXIT       WO    end QEMU with this exit status
+ *   0x34 INSNS_LO   RO    instructions executed by all vCPUs, 0 if they are
+ *                         not counted (-icount); latches INSNS_HI
+ *   0x38 INSNS_HI   RO
  *
  * Context: everything runs in the vCPU thread under the BQL.
  */
@@ -40,6 +43,7 @@
 #include "hw/qdev-properties-system.h"
 #include "hw/registerfields.h"
 #include "migration/vmstate.h"
+#include "system/cpu-timers.h"
 #include "system/runstate.h"
 #include "hw/irqbed/core/stats.h"
 #include "trace.h"
@@ -67,6 +71,8 @@ REG32(STATS_DATA, 0x24)
 REG32(VTIME_LO, 0x28)
 REG32(VTIME_HI, 0x2c)
 REG32(EXIT, 0x30)
+REG32(INSNS_LO, 0x34)
+REG32(INSNS_HI, 0x38)
 
 #define STATS_SNAP_ONLY      1
 #define STATS_SNAP_AND_RESET 2
@@ -87,6 +93,7 @@ struct IrqbedCtl {
     GString *stats;
     uint32_t stats_pos;
     uint32_t vtime_hi;
+    uint32_t insns_hi;
 };
 
 /* Four bytes at *pos, zero padded past the end; moves *pos on. */
@@ -144,7 +151,7 @@ static void ctl_commit(IrqbedCtl *s, uint32_t len)
 static uint64_t ctl_read(void *opaque, hwaddr addr, unsigned size)
 {
     IrqbedCtl *s = opaque;
-    int64_t now_ns;
+    int64_t now_ns, insns;
 
     switch (addr) {
     case A_MAGIC:       /* RO */
@@ -166,6 +173,12 @@ static uint64_t ctl_read(void *opaque, hwaddr addr, unsigned size)
         return (uint32_t)now_ns;
     case A_VTIME_HI:    /* RO */
         return s->vtime_hi;
+    case A_INSNS_LO:    /* RO */
+        insns = icount_enabled() ? icount_get_raw() : 0;
+        s->insns_hi = insns >> 32;
+        return (uint32_t)insns;
+    case A_INSNS_HI:    /* RO */
+        return s->insns_hi;
     default:
         qemu_log_mask(LOG_GUEST_ERROR, "irqbed-ctl: read of 0x%" HWADDR_PRIx
                       "\n", addr);
@@ -260,6 +273,7 @@ static void ctl_reset(DeviceState *dev)
     s->job_pos = 0;
     s->stats_pos = 0;
     s->vtime_hi = 0;
+    s->insns_hi = 0;
     g_byte_array_set_size(s->line, 0);
 }
 
@@ -281,6 +295,7 @@ static const VMStateDescription ctl_vmstate = {
         VMSTATE_PCI_DEVICE(parent_obj, IrqbedCtl),
         VMSTATE_UINT32(job_pos, IrqbedCtl),
         VMSTATE_UINT32(vtime_hi, IrqbedCtl),
+        VMSTATE_UINT32(insns_hi, IrqbedCtl),
         VMSTATE_END_OF_LIST()
     },
 };

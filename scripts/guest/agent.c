@@ -43,6 +43,8 @@ enum ctl_reg {
 	CTL_REG_STATS_SIZE = 0x20,
 	CTL_REG_STATS_DATA = 0x24,
 	CTL_REG_EXIT = 0x30,
+	CTL_REG_INSNS_LO = 0x34,
+	CTL_REG_INSNS_HI = 0x38,
 };
 
 /* A growing byte string; always zero terminated. */
@@ -348,6 +350,17 @@ static int step_stats(const struct step *s, struct buf *b)
 	return 0;
 }
 
+/* Instructions that all vCPUs have executed, of the agent itself too. */
+static int step_insns(const struct step *s, struct buf *b)
+{
+	uint64_t insns = ctl_get(CTL_REG_INSNS_LO);
+
+	insns |= (uint64_t)ctl_get(CTL_REG_INSNS_HI) << 32;
+	buf_key(b, "name", s->field[1], strlen(s->field[1]));
+	buf_key_num(b, "insns", (long long)insns);
+	return 0;
+}
+
 /* A /dev/kmsg record: "prio,seq,usec,flags;text\n continuation". */
 static void add_kmsg(struct buf *b, const char *record, bool first)
 {
@@ -399,8 +412,8 @@ struct step_kind {
 
 static const struct step_kind kinds[] = {
 	{ "cell", 2 }, { "write", 3 }, { "read", 3 }, { "exec", 4 },
-	{ "stats", 2 }, { "dmesg", 1 }, { "end", 1 }, { "return", 1 },
-	{ "poweroff", 1 },
+	{ "stats", 2 }, { "insns", 2 }, { "dmesg", 1 }, { "end", 1 },
+	{ "return", 1 }, { "poweroff", 1 },
 };
 
 static const struct step_kind *find_kind(const struct step *s)
@@ -437,6 +450,8 @@ static void do_step(struct step *s)
 		step_exec(s, &b);
 	else if (!strcmp(name, "stats"))
 		step_stats(s, &b);
+	else if (!strcmp(name, "insns"))
+		step_insns(s, &b);
 	else if (!strcmp(name, "dmesg"))
 		step_dmesg(&b);
 	answer_send(&b);
