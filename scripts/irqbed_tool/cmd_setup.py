@@ -33,6 +33,8 @@ def add_parser(sub):
     parser.add_argument("--kernel-version", action="append", default=[], choices=paths.KERNELS,
                         help=f"a guest kernel besides {paths.DEFAULT_KERNEL}; may be repeated")
     parser.add_argument("--tests", action="store_true", help="build what `irqbed test` needs too")
+    parser.add_argument("--fuzz", action="store_true",
+                        help="build what `irqbed test fuzz` needs too")
     parser.add_argument("--keep-going", action="store_true",
                         help="after a failure do also what does not build on the failed step")
     parser.add_argument("--redo", action="append", default=[], metavar="STEP",
@@ -44,7 +46,7 @@ def add_parser(sub):
 def run(args):
     kernels = tuple(dict.fromkeys([paths.DEFAULT_KERNEL, *args.kernel_version]))
     ran = setup.ensure(args, kernels, redo=args.redo, tests=args.tests,
-                       keep_going=args.keep_going)
+                       fuzzing=args.fuzz, keep_going=args.keep_going)
     print(f"irqbed: set-up is complete in {paths.cache()}"
           f"{'' if ran else ' (nothing to do)'}", file=sys.stderr)
     return 0

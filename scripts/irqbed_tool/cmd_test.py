@@ -22,6 +22,8 @@ EPILOG = f"""examples:
   irqbed test                 every suite but {' and '.join(NOT_BY_DEFAULT)}
   irqbed test unit qtest      two suites
   irqbed test slow            what is too slow for every commit
+  irqbed test fuzz --fuzz-seconds 3600
+                              the fuzz targets, an hour each
   irqbed test --list          the suites and their tests
 
 The closing line counts the cases of all tests: N passed, N failed, N skipped.
@@ -40,6 +42,8 @@ def add_parser(sub):
     parser.add_argument("--list", action="store_true", help="list suites and tests instead of running them")
     parser.add_argument("--timeout-multiplier", type=int, default=1, metavar="N",
                         help="give every test N times its time, on a slow host (default: %(default)s)")
+    parser.add_argument("--fuzz-seconds", type=int, metavar="N",
+                        help="give every target of the suite fuzz N seconds (default: its share of ten minutes)")
     setup.add_setup_options(parser)
     return parser
 
@@ -47,7 +51,9 @@ def add_parser(sub):
 def run(args):
     if args.timeout_multiplier < 1:
         raise UserError(f"--timeout-multiplier {args.timeout_multiplier}: must be 1 or more")
-    setup.ensure(args, tests=True)
+    if args.fuzz_seconds is not None and args.fuzz_seconds < 1:
+        raise UserError(f"--fuzz-seconds {args.fuzz_seconds}: must be 1 or more")
+    setup.ensure(args, tests=True, fuzzing="fuzz" in args.suites)
     with setup.lock(name="test-lock", what="test run"):
         return run_locked(args)
 
@@ -80,7 +86,8 @@ def build_env():
 def configure():
     """meson setup into the cache; a build of another work tree goes away first."""
     build = paths.host_build()
-    options = [f"-Dqemu_build={paths.qemu_build()}", f"-Dqemu_src={paths.qemu_src()}"]
+    options = [f"-Dqemu_build={paths.qemu_build()}", f"-Dqemu_src={paths.qemu_src()}",
+               f"-Dfuzz_build={paths.fuzz_build()}", f"-Dfuzz_out={paths.fuzz_out()}"]
     identity = "\n".join([str(paths.REPO), *options])
     mark = build / "irqbed-configured"
     if (build / "build.ninja").exists() and mark.exists() and mark.read_text() == identity:
@@ -123,8 +130,11 @@ def run_tests(args):
     if not args.suites:
         for suite in NOT_BY_DEFAULT:
             command += ["--no-suite", suite]
+    env = build_env()
+    if args.fuzz_seconds:
+        env["IRQBED_FUZZ_SECONDS"] = str(args.fuzz_seconds)
     sys.stdout.flush()
-    status = subprocess.run(command, env=build_env(), pass_fds=inherited_fds, check=False).returncode
+    status = subprocess.run(command, env=env, pass_fds=inherited_fds, check=False).returncode
     if not log.exists():
         raise RunError(f"meson test ended with status {status} and without results")
     results = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]

@@ -31,6 +31,16 @@ def qemu():
     return qemu_build() / "qemu-system-x86_64"
 
 
+def fuzz_build():
+    """QEMU of the same source, with sanitizers and the fuzzer."""
+    return cache() / "qemu" / "fuzz-build"
+
+
+def fuzz_out():
+    """What fuzzing leaves: inputs that reached something new, and findings."""
+    return cache() / "fuzz"
+
+
 def firmware():
     return cache() / "firmware"
 

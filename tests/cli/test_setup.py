@@ -35,7 +35,7 @@ def action(name):
         (paths.cache() / (name + ".out")).write_text(name)
     return act
 
-def fake_steps(options, kernels, tests=False):
+def fake_steps(options, kernels, tests=False, fuzzing=False):
     made = []
     for name in ("one", "two", "three"):
         made.append(steps.Step(name, "step " + name, "a moment", action(name),
@@ -44,7 +44,7 @@ def fake_steps(options, kernels, tests=False):
     return made
 
 plan.steps_for = fake_steps
-host.missing_tools = lambda archive, tests=False: []
+host.missing_tools = lambda tools: []
 sys.exit(cli.main(["setup", *sys.argv[1:]]))
 """
 UNSUPPORTED = """
@@ -263,7 +263,7 @@ class CannotTest(SetupCase):
         self.assert_one_line(done.stderr, "no space", "MiB", "XDG_CACHE_HOME=DIR")
 
     def test_no_network(self):
-        if host.unsupported_reason() or host.missing_tools(archive=True):
+        if host.unsupported_reason() or host.missing_tools(host.wanted_tools(archive=True)):
             self.skipTest("needs Debian 12 with the build tools")
         nowhere = "http://127.0.0.1:9"
         config = self.file("apt.conf", f'Acquire::http::Proxy "{nowhere}";\nAcquire::https::Proxy "{nowhere}";\n')

@@ -29,13 +29,14 @@ CLAIMED = {}
 
 
 def ensure(args=None, kernels=(paths.DEFAULT_KERNEL,), progress=True, redo=(), tests=False,
-           keep_going=False):
+           fuzzing=False, keep_going=False):
     """Bring the cache up to date for these kernel versions.
 
     args: parsed arguments with (or without) the options of add_setup_options.
     progress: print what is being done on stderr. redo: names of steps to do
-    again whether due or not. tests: what the test suites need too. keep_going:
-    a failed step stops only what builds on it. Returns how many steps were run.
+    again whether due or not. tests: what the test suites need too; fuzzing: what
+    the suite fuzz needs. keep_going: a failed step stops only what builds on it.
+    Returns how many steps were run.
     """
     for version in kernels:
         if version not in paths.KERNELS:
@@ -43,14 +44,15 @@ def ensure(args=None, kernels=(paths.DEFAULT_KERNEL,), progress=True, redo=(), t
     make_cache()
     claim_cache(progress)
     chosen = options.load(args)
-    todo = plan.steps_for(chosen, kernels, tests)
-    if not redo and not is_changed(chosen) and is_done(todo, chosen, tests):
+    tools = host.wanted_tools(plan.uses_archive(chosen), tests, fuzzing)
+    todo = plan.steps_for(chosen, kernels, tests, fuzzing)
+    if not redo and not is_changed(chosen) and not host.missing_tools(tools) and not steps.due_steps(todo):
         return 0
     with lock(progress), end_on_sigterm():
         options.save(chosen)
-        todo = plan.steps_for(chosen, kernels, tests)
+        todo = plan.steps_for(chosen, kernels, tests, fuzzing)
         plan.forget(todo, redo)
-        host.install_tools(plan.uses_archive(chosen), tests, progress)
+        host.install_tools(tools, progress)
         due = steps.due_steps(todo)
         steps.run_due(due, progress, keep_going)
         return len(due)
@@ -59,10 +61,6 @@ def ensure(args=None, kernels=(paths.DEFAULT_KERNEL,), progress=True, redo=(), t
 def is_changed(chosen):
     """Do the options differ from the remembered ones?"""
     return chosen != options.load()
-
-
-def is_done(todo, chosen, tests):
-    return not host.missing_tools(plan.uses_archive(chosen), tests) and not steps.due_steps(todo)
 
 
 def make_cache():

@@ -51,6 +51,14 @@ TEST_TOOLS = (
     ("git", "lint suite: which files are ours", ("git",)),
     ("perl", "lint suite: checkpatch", ("/usr/share/perl/*/Term/ANSIColor.pm", "/usr/share/perl5/*/Term/ANSIColor.pm")),
 )
+# Only for `irqbed test fuzz`.
+FUZZ_TOOLS = (
+    ("clang", "compiles QEMU for fuzzing", ("clang",)),
+    ("libclang-rt-14-dev", "libFuzzer and the sanitizers",
+     ("/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a",
+      "/usr/lib*/clang/*/lib/*/libclang_rt.fuzzer*.a")),
+    ("llvm", "names the source lines of a finding", ("llvm-symbolizer",)),
+)
 
 
 def is_present(probes):
@@ -59,15 +67,21 @@ def is_present(probes):
                for probe in probes)
 
 
-def missing_tools(archive, tests=False):
-    """(package, why) of the tools that are not there.
+def wanted_tools(archive, tests=False, fuzzing=False):
+    """The tools, in the form of TOOLS, that a set-up wants.
 
     archive: things are taken from the Debian archive. tests: the tools of the
-    test suites too, if they can be installed here at all.
+    test suites too, if they can be installed here at all. fuzzing: those of
+    the suite fuzz.
     """
     tools = TOOLS + (ARCHIVE_TOOLS if archive else ())
     if tests and not unsupported_reason() and root_prefix() is not None:
         tools += TEST_TOOLS
+    return tools + (FUZZ_TOOLS if fuzzing else ())
+
+
+def missing_tools(tools):
+    """(package, why) of those that are not there."""
     return [(package, why) for package, why, probes in tools if not is_present(probes)]
 
 
@@ -91,9 +105,9 @@ def unsupported_reason():
     return None
 
 
-def install_tools(archive, tests=False, progress=True):
+def install_tools(tools, progress=True):
     """Install what is missing, saying what and why; UserError if that is not possible."""
-    missing = missing_tools(archive, tests)
+    missing = missing_tools(tools)
     if not missing:
         return
     packages = [package for package, _ in missing]
@@ -111,7 +125,7 @@ def install_tools(archive, tests=False, progress=True):
         for package, why in missing:
             print(f"  {package}: {why}", file=sys.stderr)
     apt_install(root, packages)
-    still = [package for package, _ in missing_tools(archive, tests)]
+    still = [package for package, _ in missing_tools(tools)]
     if still:
         raise RunError(f"after apt-get install these build tools are still not found: {' '.join(still)}")
 

@@ -5,10 +5,10 @@ import shutil
 
 from .. import paths
 from ..errors import UserError
-from . import guest, kernel, programs, qemu
+from . import fuzz, guest, kernel, programs, qemu
 
 
-def steps_for(options, kernels, tests=False):
+def steps_for(options, kernels, tests=False, fuzzing=False):
     """All steps, done or not, for these options and kernel versions.
 
     The download of the kernel comes before the long build of QEMU, so that a
@@ -22,6 +22,8 @@ def steps_for(options, kernels, tests=False):
     for version in kernels:
         todo += guest.guest_steps(version, kernel_steps[version], [fio, busybox])
     todo += qemu_steps
+    if fuzzing:
+        todo += fuzz.fuzz_steps(qemu_steps)
     if tests:
         todo.append(qtest_step)
         if paths.DEFAULT_KERNEL in kernels:

@@ -60,11 +60,13 @@ def build_steps(options):
                   outputs=[paths.qemu_src()], mib=470, fetches=not given)
     patch = Step("qemu-patch", "QEMU: applying hw/qemu/patches", "a second", apply_patches,
                  inputs=lambda: (str(paths.REPO), hash_files(PATCHES, suffixes={".patch"})), needs=[source])
-    configure = Step("qemu-configure", f"QEMU {version()}: configuring", "about 20 s", run_configure,
+    configure = Step("qemu-configure", f"QEMU {version()}: configuring", "about 20 s",
+                     lambda log: run_configure(log, paths.qemu_build(), CONFIGURE),
                      inputs=lambda: (CONFIGURE, sys.executable), outputs=[paths.qemu_build() / "build.ninja"],
                      needs=[tools, source], mib=30)
     build = Step("qemu-build", f"QEMU {version()}: building",
-                 estimate("about 5 min on 2 cores", paths.qemu()), build_qemu,
+                 estimate("about 5 min on 2 cores", paths.qemu()),
+                 lambda log: build_qemu(log, paths.qemu_build(), "qemu-system-x86_64"),
                  inputs=lambda: hash_files(paths.REPO / "hw"), outputs=[paths.qemu()],
                  needs=[patch, configure], mib=350)
     qtests = Step("qemu-qtests", "QEMU: building the libqtest programs",
@@ -108,7 +110,8 @@ def unpack(log, given):
     is_copy = (src / ".mirrored").exists()
     if not given or not is_copy:
         # Sources of a package are older than any object file: ninja would not see the change.
-        shutil.rmtree(paths.qemu_build(), ignore_errors=True)
+        for build in paths.qemu_build(), paths.fuzz_build():
+            shutil.rmtree(build, ignore_errors=True)
     if given:
         if not is_copy:
             shutil.rmtree(src, ignore_errors=True)
@@ -174,22 +177,27 @@ def apply_patches(log):
 
 def link_repository():
     """Link our folders into the tree; another work tree's objects must not be taken for ours."""
-    src, build = paths.qemu_src(), paths.qemu_build()
+    src = paths.qemu_src()
     if files.link(src / "hw" / "irqbed", paths.REPO / "hw"):
-        for path in [*build.rglob("*hw_irqbed_*"), *build.glob("tests/qtest/irqbed-*-test*")]:
-            if path.is_dir():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
-        (build / "irqbed-folders").unlink(missing_ok=True)
+        for build in paths.qemu_build(), paths.fuzz_build():
+            remove_objects(build)
     files.link(src / "tests" / "qtest" / "irqbed", paths.REPO / "tests" / "qtest")
     files.link(src / "configs" / "devices" / "x86_64-softmmu" / "irqbed.mak",
                "../../../hw/irqbed/qemu/devices.mak")
 
 
-def run_configure(log):
-    build, done = paths.qemu_build(), paths.qemu_build() / "irqbed-configured"
-    arguments = [paths.qemu_src() / "configure", f"--python={sys.executable}", *CONFIGURE]
+def remove_objects(build):
+    for path in [*build.rglob("*hw_irqbed_*"), *build.glob("tests/qtest/irqbed-*-test*")]:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    (build / "irqbed-folders").unlink(missing_ok=True)
+
+
+def run_configure(log, build, options):
+    done = build / "irqbed-configured"
+    arguments = [paths.qemu_src() / "configure", f"--python={sys.executable}", *options]
     text = "\n".join(map(str, arguments))
     if not done.exists() or done.read_text() != text:
         shutil.rmtree(build, ignore_errors=True)
@@ -201,22 +209,23 @@ def run_configure(log):
     files.write_file(done, text)
 
 
-def run_ninja(log, *targets):
-    log.run(["ninja", "-j", str(os.cpu_count() or 1), *targets], cwd=paths.qemu_build(), env=build_env())
+def run_ninja(log, build, *targets):
+    log.run(["ninja", "-j", str(os.cpu_count() or 1), *targets], cwd=build, env=build_env())
 
 
-def build_qemu(log):
+def build_qemu(log, build, *programs):
     """Build QEMU; make meson look again first when a folder of hw/ got or lost a file it tests for."""
     hw = paths.REPO / "hw"
     seen = sorted(str(path.relative_to(hw)) for pattern in ("*/meson.build", "*/trace-events")
                   for path in hw.glob(pattern))
-    listing = paths.qemu_build() / "irqbed-folders"
+    listing = build / "irqbed-folders"
     if files.write_if_changed(listing, "\n".join(seen)):
         os.utime(paths.qemu_src() / "meson.build")
-    run_ninja(log, "qemu-system-x86_64")
+    run_ninja(log, build, *programs)
 
 
 def build_qtests(log):
-    run_ninja(log, "build.ninja")
-    if "build irqbed-qtests:" in (paths.qemu_build() / "build.ninja").read_text():
-        run_ninja(log, "irqbed-qtests")
+    build = paths.qemu_build()
+    run_ninja(log, build, "build.ninja")
+    if "build irqbed-qtests:" in (build / "build.ninja").read_text():
+        run_ninja(log, build, "irqbed-qtests")

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Seeds for irqbed-ctl: what the guest's agent does."""
+
+from ops import Input
+
+MAGIC, JOB_SIZE, JOB_DATA, JOB_REWIND, OUT_DATA, OUT_COMMIT = 0x00, 0x08, 0x0c, 0x10, 0x14, 0x18
+STATS_SNAP, STATS_SIZE, STATS_DATA, VTIME_LO, VTIME_HI, EXIT = 0x1c, 0x20, 0x24, 0x28, 0x2c, 0x30
+
+
+def job():
+    seed = Input()
+    for offset in (MAGIC, JOB_SIZE, JOB_DATA, JOB_DATA):
+        seed.read(offset)
+    seed.write(JOB_REWIND, 1)
+    seed.read(JOB_DATA)
+    return seed
+
+
+def line():
+    seed = Input()
+    seed.write(OUT_DATA, 0x64636261)
+    seed.write(OUT_DATA, 0x0a)
+    seed.write(OUT_COMMIT, 5)
+    seed.write(OUT_COMMIT, 1)
+    return seed
+
+
+def statistics():
+    seed = Input()
+    seed.write(STATS_SNAP, 1)
+    seed.read(STATS_SIZE)
+    seed.read(STATS_DATA)
+    seed.write(STATS_SNAP, 2)
+    seed.read(STATS_DATA)
+    seed.read(VTIME_LO)
+    seed.read(VTIME_HI)
+    seed.write(EXIT, 3)
+    return seed
+
+
+SEEDS = (job, line, statistics)
