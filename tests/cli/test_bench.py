@@ -3,7 +3,7 @@
 
 import unittest
 
-from irqbed_tool import bench_clock
+from irqbed_tool import bench_clock, bench_peers
 from support import irqbed
 
 # Host seconds for a virtual second, and for a unit of work.
@@ -21,7 +21,8 @@ class Command(unittest.TestCase):
     def test_help_lists_the_benchmarks(self):
         done = irqbed("bench", "--help")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(bench_clock.SUMMARY, done.stdout)
+        for module in bench_clock, bench_peers:
+            self.assertIn(module.SUMMARY, done.stdout)
 
 
 class Clock(unittest.TestCase):
@@ -35,6 +36,19 @@ class Clock(unittest.TestCase):
         self.assertEqual(set(ratios.values()), {0.25})
         self.assertEqual(info["wall_per_io_vs_icount_4cpu_jobs"], 0.5)
         self.assertEqual(info["wall_per_work_vs_mttcg_8cpu_qd1"], 2.0)
+
+
+class Peers(unittest.TestCase):
+    def test_the_worse_depth_counts(self):
+        costs = {"ours": (10, 30), "ours_stock": (40, 60), "qemu_ufs": (50, 50), "qemu_nvme": (20, 20),
+                 "null_blk": (10, 20)}
+        both = {name: dict(zip(bench_peers.DEPTHS, pair)) for name, pair in costs.items()}
+        result = bench_peers.compare({name: {"insns": each, "cpu_ns": each} for name, each in both.items()})
+        self.assertEqual(result["ratios"], {
+            "device_cpu_vs_qemu_ufs": 1.2, "device_cpu_vs_qemu_nvme": 1.5, "driver_insns_vs_stock_ufs": 0.5,
+            "driver_insns_vs_null_blk": 1.5})
+        self.assertEqual(result["info"]["driver_insns_vs_null_blk_qd1"], 1.0)
+        self.assertEqual(result["info"]["ours_cpu_ns_qd32"], 30)
 
 
 if __name__ == "__main__":
