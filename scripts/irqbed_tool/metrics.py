@@ -52,7 +52,8 @@ METRICS = {
     "runtime_ms": Metric("runtime ms", -1, 0),
     "device_mean_ns": Metric("in device us", -1, 2, 1e-3, "us"),
     "irqs_per_io": Metric("interrupts per I/O", -1, 5),
-    "irq_cpu_pct": Metric("irq cpu %", -1, 0, unit="%"),
+    "irq_cpu_pct": Metric("hard interrupt % of a CPU", -1, 10, unit="%"),
+    "thread_cpu_pct": Metric("threads % of a CPU", -1, 10, unit="%"),
     "lock_hold_ns_mean": Metric("lock hold us", -1, 0, 1e-3, "us"),
     "lock_wait_ns_mean": Metric("lock wait us", -1, 0, 1e-3, "us"),
     "host_lock_hold_ns_mean": Metric("host lock hold us", -1, 0, 1e-3, "us"),
@@ -209,9 +210,10 @@ def from_device(devices):
 def from_driver(drivers, load_ns):
     """Metrics that the driver's own statistics give, over all controllers, for loads of LOAD_NS in all."""
     out = {}
-    hists = [stats["hard_ns"] for stats in drivers.values() if "hard_ns" in stats]
-    if hists and load_ns:
-        out["irq_cpu_pct"] = 100 * sum(hist["sum"] for hist in hists) / load_ns
+    for metric, key in (("irq_cpu_pct", "hard_ns"), ("thread_cpu_pct", "thread_ns")):
+        hists = [stats[key] for stats in drivers.values() if key in stats]
+        if hists and load_ns:
+            out[metric] = 100 * sum(hist["sum"] for hist in hists) / load_ns
     locks = [item for stats in drivers.values() for item in stats.get("locks", {}).items()]
     for what in ("lock_hold_ns", "lock_wait_ns"):
         out[f"{what}_mean"] = _hist_mean(lock[what] for _, lock in locks)

@@ -138,6 +138,66 @@ class Small(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(data["cells"][0]["driver"], {})
 
+    def test_probe(self):
+        """The victim's figures stand beside IOPS; its interrupts go where they were sent."""
+        done = self.run_small("probe", "--set", "probe.period_us=50", "--set", "probe.cpu=1", *ONE_CELL,
+                              "--set", 'table.metrics=["iops", "probe_p999_ns"]')
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        cell = results.load(done.out)["cells"][0]
+        self.assertEqual([cpu["cpu"] for cpu in cell["probe"]["cpus"]], [1])
+        answers = cell["probe"]["cpus"][0]["ack_ns"]["count"]
+        self.assertEqual(cell["probe"]["sent"], answers + cell["probe"]["waiting"])
+        self.assertGreaterEqual(answers, 0.2 / 50e-6)
+        self.assertGreater(cell["metrics"]["probe_p50_ns"], 0)
+        self.assertGreaterEqual(cell["metrics"]["probe_max_ns"], cell["metrics"]["probe_p999_ns"])
+        self.assertIn("probe p99.9 us", done.stdout)
+
+    def test_ahci_with_both_drivers(self):
+        text = SMALL.read_text().replace('id = "ufs0"\ntype = "ufs"', 'id = "ahci0"\ntype = "ahci"\nports = 2')
+        path = self.dir / "ahci.toml"
+        path.write_text(text.replace("[driver]", "[[device.lu]]\n[[device.lu]]\n[driver]"))
+        axes = ("--set", "matrix.policy=bounded", "--set", "matrix.rw=randread", "--set", "workload.disks=2",
+                "--set", "workload.target=disk")
+        ours = self.run_small("ahci-ours", *axes, path=path)
+        self.assertEqual(ours.returncode, 0, ours.stdout + ours.stderr)
+        cell = results.load(ours.out)["cells"][0]
+        self.assertEqual(len(cell["disks"]), 2)
+        self.assertGreater(cell["driver"]["ahci0"]["queues"]["1"]["completed"], 100)
+        stock = path.read_text().replace('policy = ["hardirq", "threaded", "bounded"]\n', "")
+        path.write_text(stock)
+        stock = self.run_small("ahci-stock", *axes[2:], "--set", "driver.module=stock", path=path)
+        self.assertEqual(stock.returncode, 0, stock.stdout + stock.stderr)
+        self.assertGreater(results.load(stock.out)["cells"][0]["device"]["ahci0"]["requests"]["completed"], 100)
+
+    def test_dd_on_two_disks_at_once(self):
+        path = self.dir / "dd.toml"
+        path.write_text("""
+[experiment]
+name = "dd"
+title = "for the tests of run"
+[[device]]
+id = "ufs0"
+type = "ufs"
+service_read_ns = 100_000
+[[device.lu]]
+[[device.lu]]
+[workload]
+tool = "dd"
+disks = 2
+bs = "1m"
+size = "4m"
+[matrix]
+policy = ["hardirq"]
+[table]
+metrics = ["runtime_ms", "bw_bytes_per_s"]
+""")
+        done = self.run_small("dd", path=path)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        cell = results.load(done.out)["cells"][0]
+        self.assertAlmostEqual(cell["metrics"]["bw_bytes_per_s"] * cell["metrics"]["runtime_ms"] / 1000, 8 << 20,
+                               delta=10)
+        self.assertGreaterEqual(cell["device"]["ufs0"]["bytes_read"], 8 << 20)
+
     def test_host_clock_is_labelled(self):
         done = self.run_small("host", "--clock", "host", *ONE_CELL, "--set", "check.sanity=false")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
