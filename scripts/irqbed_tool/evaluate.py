@@ -74,14 +74,14 @@ def evaluate(cell, answers):
     entry = {"id": cell.id, "params": cell.params}
     runs = []
     device, driver = {}, {}
-    for answer in answers:
+    for previous, answer in zip([None, *answers], answers):
         kind = answer["type"]
         if kind == "write":
             _check_write(answer, verdict)
         elif kind == "exec" and answer["name"].startswith("fio"):
             runs.append(_fio_run(answer, entry, verdict))
         elif kind == "exec" and answer["name"].startswith("dd"):
-            runs.append(_dd_run(answer, cell, verdict))
+            runs.append(_dd_run(answer, previous["t_ns"], cell, verdict))
         elif kind == "exec" and (answer["rc"] or answer["timed_out"]):
             verdict.add("failed", f"{answer['name']}: exit status {answer['rc']}")
         elif kind == "read":
@@ -144,19 +144,19 @@ def _fio_run(answer, entry, verdict):
     return found
 
 
-def _dd_run(answer, cell, verdict):
+def _dd_run(answer, started_ns, cell, verdict):
     """Metrics of one run of dd on each disk, or {} when not all got to the end."""
     name, workload = answer["name"], cell.config["workload"]
-    found = metrics.from_dd(answer["err"])
-    wanted = fio_options.size_bytes(workload["size"]) * workload["disks"]
+    size, block = (fio_options.size_bytes(workload[key]) for key in ("size", "bs"))
+    done = sum(map(int, metrics.DD_END.findall(answer["err"])))
     if answer["timed_out"]:
         verdict.add("timeout", f"{name}: did not end in time")
-    elif answer["rc"] or found.get("bytes") != wanted:
+    elif answer["rc"] or done * block != size * workload["disks"]:
         said = [line for line in answer["err"].splitlines() if metrics.DD_ERROR.search(line)]
-        verdict.add("errors", f"{name}: " + (said[0] if said else
-                                             f"{found.get('bytes', 0)} bytes were read, not {wanted}"))
+        verdict.add("errors", f"{name}: " + (said[0] if said else f"{done * block} bytes were read, not "
+                                             f"{size * workload['disks']}"))
     else:
-        return found
+        return metrics.from_dd(done * block, answer["t_ns"] - started_ns)
     return {}
 
 

@@ -168,7 +168,7 @@ def dd_script(workload, nodes, limit_s=0):
     limit = f"timeout {limit_s:g} " if limit_s else ""
     started = " ".join(f"{limit}dd if={node} of=/dev/null bs={block} count={count} & all=\"$all $!\";"
                        for node in nodes)
-    return (f"echo 3 >/proc/sys/vm/drop_caches; {started} rc=0; "
+    return (f"{started} rc=0; "
             "for pid in $all; do wait $pid || rc=$?; done; exit $rc")
 
 
@@ -236,6 +236,8 @@ def add_cell_steps(job, cell):
     job.stats("before", reset=True)
     workload = config["workload"]
     for number in range(workload["repeats"]):
+        if workload["tool"] == "dd":
+            job.write("/proc/sys/vm/drop_caches", "3")
         job.exec(f"{workload['tool']}{number}", load_argv(config), limit_ms(workload))
     job.exec("sync", ["sync"])
     for name, path in dirs.items():

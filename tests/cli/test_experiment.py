@@ -202,7 +202,8 @@ class Planning(unittest.TestCase):
         script = next(step for step in steps if step[:2] == ("exec", "dd0"))[-1]
         for disk in ("irqbed0l0", "irqbed0l1"):
             self.assertIn(f"dd if=/dev/{disk} of=/dev/null bs=1048576 count=4 &", script)
-        self.assertIn("drop_caches", script)
+        before = steps[steps.index(next(step for step in steps if step[:2] == ("exec", "dd0"))) - 1]
+        self.assertEqual(before, ("write", "/proc/sys/vm/drop_caches", "3"))
         warmup = next(step for step in steps if step[:2] == ("exec", "warmup"))[-1]
         self.assertIn("timeout 1 dd if=/dev/irqbed0l0", warmup)
 
