@@ -74,14 +74,14 @@ def evaluate(cell, answers):
     entry = {"id": cell.id, "params": cell.params}
     runs = []
     device, driver = {}, {}
-    for previous, answer in zip([None, *answers], answers):
+    for answer, following in zip(answers, [*answers[1:], None]):
         kind = answer["type"]
         if kind == "write":
             _check_write(answer, verdict)
         elif kind == "exec" and answer["name"].startswith("fio"):
             runs.append(_fio_run(answer, entry, verdict))
         elif kind == "exec" and answer["name"].startswith("dd"):
-            runs.append(_dd_run(answer, previous["t_ns"], cell, verdict))
+            runs.append(_dd_run(answer, following["t_ns"], cell, verdict))
         elif kind == "exec" and (answer["rc"] or answer["timed_out"]):
             verdict.add("failed", f"{answer['name']}: exit status {answer['rc']}")
         elif kind == "read":
@@ -144,7 +144,7 @@ def _fio_run(answer, entry, verdict):
     return found
 
 
-def _dd_run(answer, started_ns, cell, verdict):
+def _dd_run(answer, ended_ns, cell, verdict):
     """Metrics of one run of dd on each disk, or {} when not all got to the end."""
     name, workload = answer["name"], cell.config["workload"]
     size, block = (fio_options.size_bytes(workload[key]) for key in ("size", "bs"))
@@ -156,7 +156,7 @@ def _dd_run(answer, started_ns, cell, verdict):
         verdict.add("errors", f"{name}: " + (said[0] if said else f"{done * block} bytes were read, not "
                                              f"{size * workload['disks']}"))
     else:
-        return metrics.from_dd(done * block, answer["t_ns"] - started_ns)
+        return metrics.from_dd(done * block, ended_ns - answer["t_ns"])
     return {}
 
 
