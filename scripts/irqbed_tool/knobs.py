@@ -187,9 +187,10 @@ CHECK = (
 RATIO = (
     Key("row", "str", "Row of the table, with its metric, as printed."),
     Key("column", "str", "Column whose figure is looked at, by its value of the axis."),
-    Key("base", "str", "Column that it is divided by, by its value of the axis."),
-    Key("low", "number", "Least ratio that is good.", 0.0, low=0.0, high=1e9),
-    Key("high", "number", "Greatest ratio that is good.", 1e9, low=0.0, high=1e9),
+    Key("base", "str", "Column that it is divided by; without it the figure itself is looked at, in the unit "
+        "that the table prints.", ""),
+    Key("low", "number", "Least ratio, or figure, that is good.", 0.0, low=0.0, high=1e9),
+    Key("high", "number", "Greatest ratio, or figure, that is good.", 1e9, low=0.0, high=1e9),
 )
 
 # Section name in the file, its keys, and what to call it.

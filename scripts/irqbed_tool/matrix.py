@@ -56,14 +56,14 @@ def make_axes(loader, matrix, config):
     out = []
     for name, values in matrix.items():
         path = f"matrix.{name}"
-        keys = None if name == "variant" else axis_key(loader, path, name, config)
+        keys = None if is_variant(name) else axis_key(loader, path, name, config)
         if not isinstance(values, list) or not values:
             loader.fail(path, f"{shown(values)} is not allowed", "must be a list of values")
         if keys:
             checked = tuple(axis_value(loader, config, keys, value, path) for value in values)
             axis = Axis(name, checked, tuple({keys: value} for value in checked))
         else:
-            axis = _variant_axis(loader, values, config)
+            axis = _variant_axis(loader, name, values, config)
         if len(set(map(word, axis.values))) != len(values):
             loader.fail(path, "has a value twice", "each value makes one cell")
         for other in out:
@@ -74,12 +74,17 @@ def make_axes(loader, matrix, config):
     return out
 
 
-def _variant_axis(loader, values, config):
-    """The axis that sets several keys at once: those of [variant.NAME]."""
+def is_variant(name):
+    """Whether an axis' values are NAMEs of [variant.NAME]; there can be several such axes."""
+    return name == "variant" or name.startswith("variant_")
+
+
+def _variant_axis(loader, axis, values, config):
+    """An axis that sets several keys at once: those of [variant.NAME]."""
     variants = config.get("variant", {})
     for value in values:
         if value not in variants:
-            loader.fail("matrix.variant", f"{shown(value)} is not allowed", "must be the NAME of a [variant.NAME]"
+            loader.fail(f"matrix.{axis}", f"{shown(value)} is not allowed", "must be the NAME of a [variant.NAME]"
                         f"{did_you_mean(value, variants)}")
     settings = []
     for value in values:
@@ -89,7 +94,7 @@ def _variant_axis(loader, values, config):
             keys = axis_key(loader, path, name, config)
             setting[keys] = axis_value(loader, config, keys, wanted, path)
         settings.append(setting)
-    return Axis("variant", tuple(values), tuple(settings))
+    return Axis(axis, tuple(values), tuple(settings))
 
 
 def _check_axes(loader, axes, config):
@@ -314,6 +319,8 @@ def check_ratios(loader, experiment):
     columns = column_values(experiment.axes, table)
     for number, ratio in enumerate(experiment.config["check"]["ratio"]):
         for key, allowed in (("row", known), ("column", columns), ("base", columns)):
+            if key == "base" and not ratio[key]:
+                continue
             if ratio[key] not in allowed and not loader.matrix_changed():
                 loader.fail(f"check.ratio.{number}.{key}", f"{shown(ratio[key])} is not in the "
                             "table", f"use one of {', '.join(list(allowed)[:3])}, ..."

@@ -18,6 +18,7 @@ import time
 
 from . import evaluate, paths, plan, results, table, vm
 from .cli import git_id
+from .metrics import METRICS
 from .matrix import column_of, column_values, label, row_labels, row_of
 
 HELP_FORMAT = argparse.RawDescriptionHelpFormatter
@@ -302,16 +303,17 @@ def make_checks(experiment, entries):
     for entry in entries:
         for metric, value in entry["metrics"].items():
             key = (label(row_of(spec, entry["params"]), metric), column_of(spec, entry["params"]))
-            figures[key] = value
+            figures[key] = value * METRICS[metric].scale
     known, columns = row_labels(spec, experiment.cells), column_values(experiment.axes, spec)
     checks = []
     for ratio in experiment.config["check"]["ratio"]:
         row, column, base = ratio["row"], ratio["column"], ratio["base"]
         status, reason = "skip", "not in the matrix"
-        if row in known and column in columns and base in columns:
+        if row in known and column in columns and (not base or base in columns):
             status, reason = _judge_ratio(ratio, figures.get((row, column)),
-                                          figures.get((row, base)))
-        checks.append({"name": f"{row} {column}/{base}", "status": status, "reason": reason})
+                                          figures.get((row, base)) if base else 1.0)
+        name = f"{row} {column}/{base}" if base else f"{row} {column}"
+        checks.append({"name": name, "status": status, "reason": reason})
     return checks
 
 

@@ -97,6 +97,17 @@ device.0.units = 5
         self.assertEqual(exp.config["variant"]["new"], {"workload.numjobs": 3, "iodepth": 4, "device.0.units": 5})
         self.assertEqual(len(tiny(text, ["matrix.variant=new"]).cells), 2)
 
+    def test_two_axes_of_variants(self):
+        exp = tiny(TINY.replace("numjobs = [1, 2]", """variant_load = ["one", "many"]
+[variant.one]
+numjobs = 1
+[variant.many]
+numjobs = 4
+iodepth = 8
+"""), ['table.rows="{variant_load} jobs"'])
+        self.assertEqual([cell.id for cell in exp.cells[:2]], ["policy=hardirq,variant_load=one",
+                                                               "policy=hardirq,variant_load=many"])
+
     def test_variant_with_the_stock_driver(self):
         text = TINY.replace('policy = ["hardirq", "bounded"]', """variant = ["stock", "ours"]
 [variant.stock]

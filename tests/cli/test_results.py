@@ -138,6 +138,15 @@ class RatioChecks(TempDirCase):
             self.assertEqual(check["status"], status, check)
             self.assertEqual(check["name"], "2 avg IOPS bounded/hardirq")
 
+    def test_the_figure_itself(self):
+        """Without a base: in the table's unit."""
+        claim = ('[table]\nmetrics = ["clat_mean_ns"]\n[[check.ratio]]\nrow = "2 clat mean us"\n'
+                 'column = "bounded"\nlow = 99\nhigh = 101\n')
+        for mean_ns, status in ((100_000, "pass"), (102_000, "fail"), (98_000, "fail")):
+            exp = tiny(TINY + claim)
+            check, = runner.make_checks(exp, made_results(exp, clat_mean_ns=mean_ns)["cells"])
+            self.assertEqual((check["name"], check["status"]), ("2 clat mean us bounded", status), check)
+
     def test_out_of_the_matrix(self):
         check, = self.checks(1, ["matrix.policy=bounded"])
         self.assertEqual(check["status"], "skip")
