@@ -75,6 +75,7 @@ typedef struct IrqbedStats {
     uint64_t irq_suppressed;
     uint64_t irq_dropped;
     uint64_t irq_coalesced;
+    uint64_t irq_late;
     uint64_t held;
     uint64_t failed_media;
     uint64_t link_errors;

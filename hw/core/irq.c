@@ -194,9 +194,27 @@ bool irqbed_irq_window_open(IrqbedCtrl *c, unsigned vector)
     return c->irqs[vector].shaper.state == IRQBED_SHAPER_WINDOW;
 }
 
+/* The guest found the last completion without it, and reuses the tag. */
+static bool irq_is_late(IrqbedIrq *irq)
+{
+    IrqbedReq *req;
+
+    QTAILQ_FOREACH(req, &irq->ctrl->active, active_entry) {
+        if (req->queue == irq->last_queue && req->tag == irq->last_tag) {
+            return req->seq != irq->last_seq;
+        }
+    }
+    return false;
+}
+
 static void irq_time(void *opaque)
 {
-    irq_step(opaque, IRQBED_SHAPER_TIME, irqbed_now_ns());
+    IrqbedIrq *irq = opaque;
+    IrqbedStats *stats = &irq->ctrl->stats;
+    uint64_t raised = stats->irq_raised;
+
+    irq_step(irq, IRQBED_SHAPER_TIME, irqbed_now_ns());
+    stats->irq_late += stats->irq_raised > raised && irq_is_late(irq);
 }
 
 void irqbed_irq_seed(IrqbedCtrl *c)

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Mode pages: MODE SENSE and MODE SELECT, 6 and 10.  UFS 3.1, 11.4; SPC-4,
- * 6.11 to 6.14 and 7.5; SBC-3, 6.4.  Stage D2.
+ * Mode pages: MODE SENSE and MODE SELECT, 6 and 10.  UFS 3.1, 11.4.2; SPC-4;
+ * SBC-3.  Stage D2.
  *
  * Two bits can be changed, of each unit for itself: WCE (write cache) and SWP
  * (software write protection).  Nothing can be saved: they are back at their

@@ -25,7 +25,7 @@
 #define CONTROL_NACA 0x04
 #define PROTECT_MASK 0xe0
 
-/* Where a command may go: UFS 3.1, 10.6.6 for the well-known units. */
+/* Where a command may go: UFS 3.1, well-known logical units. */
 #define ON_LU     BIT(0)        /* an LU with a medium */
 #define ON_LUNS   BIT(1)        /* REPORT LUNS */
 #define ON_DEVICE BIT(2)
@@ -34,7 +34,7 @@
 #define ON_NONE   BIT(5)        /* a LUN without a unit */
 #define ON_WLUNS  (ON_LUNS | ON_DEVICE | ON_BOOT | ON_RPMB)
 
-/* Unlike other commands: SPC-4, 5.14 and SBC-3, 4.20. */
+/* What sets a command apart. */
 #define KEEPS_ATTENTION BIT(0)  /* is run in spite of one, and leaves it */
 #define NEEDS_MEDIUM    BIT(1)  /* that the unit is started and awake */
 
@@ -298,7 +298,7 @@ static void scsi_nothing(IrqbedUfsReq *r, IrqbedUfsLu *lu)
 }
 
 /*
- * UFS 3.1, 11.3.9: nothing to do, for a block that was never written reads as
+ * UFS 3.1, FORMAT UNIT: nothing to do, for a block that was never written reads as
  * any other.  A parameter list, which could only describe defects, is refused.
  */
 static void scsi_format(IrqbedUfsReq *r, IrqbedUfsLu *lu)

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Sense data and unit attentions.  SPC-4, 4.5 and 5.14; UFS 3.1, 10.6.
+ * Sense data (SPC-4, 4.5) and unit attentions (SAM-5).
  * Stage D2, and D4 for a medium that failed.
  *
  * A unit has at most one of each kind of attention.  Power-on and reset outdo

@@ -21,7 +21,7 @@
 
 #define PA_PWRMODE 0x1571
 
-/* UFSHCI 3.1, 5.4.3, UECDL: an error, and that PA needs to start anew */
+/* UFSHCI 3.1, UECDL: an error, and that PA needs to start anew */
 #define UECDL_ERROR         BIT(31)
 #define UECDL_PA_INIT_ERROR BIT(13)
 

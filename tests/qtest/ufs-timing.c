@@ -155,6 +155,36 @@ static void test_suppressed(void)
     ufs_stop(u);
 }
 
+/* The tag is in use again when the interrupt of its last request comes. */
+static void test_late(void)
+{
+    Ufs *u = ufs_start_up(",irq-latency-ns=3000,service-read-ns=20000");
+
+    ufs_msi_on(u);
+    ufs_prep_nop(u, 0);
+    ufs_ring(u, 1);
+    ufs_step(u, 1000);
+    g_assert_false(ufs_busy(u, 1));
+    ufs_prep_rw(u, 0, false, 0, 1);
+    ufs_ring(u, 1);
+    ufs_step(u, 3000);
+    g_assert_true(ufs_msi_taken(u));
+    g_assert_true(ufs_busy(u, 1));
+    g_assert_cmpuint(ufs_stat(u, "irq.late"), ==, 1);
+    ufs_ack_all(u);
+    /* Not late: the slot is free, or another is in use. */
+    ufs_step(u, 20000);
+    ufs_ack_all(u);
+    ufs_prep_nop(u, 1);
+    ufs_ring(u, 2);
+    ufs_step(u, 1000);
+    ufs_ring(u, 1);
+    ufs_step(u, 3000);
+    g_assert_true(ufs_msi_taken(u));
+    g_assert_cmpuint(ufs_stat(u, "irq.late"), ==, 1);
+    ufs_stop(u);
+}
+
 /* Masked: no interrupt; unmasked with status pending: one. */
 static void test_mask(void)
 {
@@ -448,6 +478,7 @@ void add_timing_tests(void)
     qtest_add_func("/irqbed-ufs/irq/latency-intx", test_irq_latency_intx);
     qtest_add_func("/irqbed-ufs/irq/latency-msi", test_irq_latency_msi);
     qtest_add_func("/irqbed-ufs/irq/suppressed", test_suppressed);
+    qtest_add_func("/irqbed-ufs/irq/late", test_late);
     qtest_add_func("/irqbed-ufs/irq/mask", test_mask);
     qtest_add_func("/irqbed-ufs/irq/edge", test_edge);
     qtest_add_func("/irqbed-ufs/irq/status-before-irq",
