@@ -42,6 +42,13 @@ static void hba_power_on(IrqbedCtrl *c)
 
 static bool check_params(IrqbedAhci *h, Error **errp)
 {
+    uint64_t depth = IRQBED_CTRL(h)->knobs.queue_depth;
+
+    if (depth > IRQBED_AHCI_MAX_SLOTS) {
+        error_setg(errp, "queue-depth: %" PRIu64 " is not between 1 and %d",
+                   depth, IRQBED_AHCI_MAX_SLOTS);
+        return false;
+    }
     if (!h->nr_ports || h->nr_ports > IRQBED_AHCI_MAX_PORTS) {
         error_setg(errp, "ports: %" PRIu32 " is not between 1 and %d",
                    h->nr_ports, IRQBED_AHCI_MAX_PORTS);

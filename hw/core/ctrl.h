@@ -44,6 +44,7 @@ typedef struct IrqbedKnobs {
     uint64_t service_write_ns_per_kib;
     uint64_t service_other_ns;
     uint64_t irq_mode;
+    uint64_t irq_trigger;
     uint64_t irq_latency_dist;
     uint64_t irq_latency_ns;
     uint64_t irq_latency_spread_ns;
@@ -59,9 +60,17 @@ typedef struct IrqbedKnobs {
 
 typedef enum IrqbedIrqMode {
     IRQBED_IRQ_MODE_MSI,        /* MSI offered; INTx while it is not enabled */
-    IRQBED_IRQ_MODE_INTX,       /* no MSI capability */
+    IRQBED_IRQ_MODE_INTX,       /* neither MSI nor MSI-X */
+    IRQBED_IRQ_MODE_MSIX,       /* MSI-X offered; INTx while not enabled */
     IRQBED_IRQ_MODE__MAX
 } IrqbedIrqMode;
+
+/* How long the line stays up; a message has no duration. */
+typedef enum IrqbedIrqTrigger {
+    IRQBED_IRQ_LEVEL,           /* until no enabled status bit is left */
+    IRQBED_IRQ_EDGE,            /* until the status is read */
+    IRQBED_IRQ_TRIGGER__MAX
+} IrqbedIrqTrigger;
 
 typedef struct IrqbedStats {
     uint64_t fetched;
@@ -134,6 +143,13 @@ typedef enum IrqbedAnswer {
     IRQBED_ANSWER_IRQ_URGENT = 4,    /* ... that waits in no window */
 } IrqbedAnswer;
 
+/* How a vector other than 0 reaches the guest. */
+typedef enum IrqbedIrqRoute {
+    IRQBED_IRQ_ROUTE_OWN,       /* MSI or MSI-X vector of its number */
+    IRQBED_IRQ_ROUTE_MESSAGE,   /* a message that the guest has given */
+    IRQBED_IRQ_ROUTE_SHARED,    /* a status bit of vector 0, now set */
+} IrqbedIrqRoute;
+
 typedef struct IrqbedTransport {
     bool (*realize)(IrqbedCtrl *c, Error **errp);
     void (*unrealize)(IrqbedCtrl *c);
@@ -143,10 +159,17 @@ typedef struct IrqbedTransport {
     unsigned (*answer)(IrqbedReq *req);
     /* Is an enabled status bit of this vector set? */
     bool (*irq_level)(IrqbedCtrl *c, unsigned vector);
-    /* Optional, 1 without: interrupt vectors, a power of two to 32. */
+    /* Optional: is there room for the answer?  See irqbed_req_retry(). */
+    bool (*can_answer)(IrqbedReq *req);
+    /* Optional, 1 without: interrupt vectors; with MSI a power of two to 32. */
     unsigned (*vectors)(IrqbedCtrl *c);
+    /* Optional, all have their own without.  @msg for ROUTE_MESSAGE. */
+    IrqbedIrqRoute (*irq_route)(IrqbedCtrl *c, unsigned vector,
+                                MSIMessage *msg);
     /* Optional, 1 without: media that do not share their units. */
     unsigned (*media)(IrqbedCtrl *c);
+    /* BAR of the MSI-X table; 0: no MSI-X.  Then MSI has one vector. */
+    uint8_t msix_bar;
 } IrqbedTransport;
 
 struct IrqbedCtrlClass {

@@ -7,30 +7,59 @@
  * elsewhere, always before a function here is called, so that whatever a
  * handler reads is final at the instant the interrupt is raised.
  *
- * MSI is sent when the shaper raises; the line is up from then until the level
- * falls.  Time is measured from raising until the guest first reads its status
- * and until no enabled status bit is left.
+ * A message is sent when the shaper raises; the line is up from then until the
+ * level falls, or, with irq-trigger=edge, until the status is read.  Time is
+ * measured from raising until the guest first reads its status and until no
+ * enabled status bit is left.
  */
 
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "hw/pci/msi.h"
+#include "hw/pci/msix.h"
 #include "ctrl.h"
 #include "trace.h"
 
-static void irq_set_line(IrqbedIrq *irq, bool up)
+static bool irq_level(IrqbedIrq *irq)
+{
+    return irqbed_transport(irq->ctrl)->irq_level(irq->ctrl, irq->vector);
+}
+
+static IrqbedIrqRoute irq_route(IrqbedIrq *irq, MSIMessage *msg)
+{
+    const IrqbedTransport *t = irqbed_transport(irq->ctrl);
+
+    if (irq->vector == 0 || !t->irq_route) {
+        return IRQBED_IRQ_ROUTE_OWN;
+    }
+    return t->irq_route(irq->ctrl, irq->vector, msg);
+}
+
+/* @msg: what to send instead of the vector's own message, or NULL. */
+static void irq_send(IrqbedIrq *irq, const MSIMessage *msg)
 {
     PCIDevice *dev = PCI_DEVICE(irq->ctrl);
     MemReentrancyGuard *guard = &DEVICE(dev)->mem_reentrancy_guard;
     bool engaged = guard->engaged_in_io;
 
-    if (up && msi_enabled(dev)) {
-        /* The message may be aimed at this device's own registers. */
-        guard->engaged_in_io = true;
+    /* The message may be aimed at this device's own registers. */
+    guard->engaged_in_io = true;
+    if (msg) {
+        msi_send_message(dev, *msg);
+    } else if (msix_enabled(dev)) {
+        msix_notify(dev, irq->vector);
+    } else if (msi_enabled(dev)) {
         msi_notify(dev, irq->vector);
-        guard->engaged_in_io = engaged;
     } else if (irq->vector == 0) {
-        pci_set_irq(dev, up);
+        pci_set_irq(dev, 1);
+    }
+    guard->engaged_in_io = engaged;
+}
+
+static void irq_line_down(IrqbedIrq *irq)
+{
+    if (irq->vector == 0) {
+        pci_set_irq(PCI_DEVICE(irq->ctrl), 0);
     }
 }
 
@@ -43,18 +72,41 @@ static void irq_arm(IrqbedIrq *irq)
     }
 }
 
+static void irq_step(IrqbedIrq *irq, IrqbedShaperEvent event, int64_t now_ns);
+
+/* Vector 0 has a new status bit for this one, whose delays are behind it. */
+static void irq_forward(IrqbedIrq *irq, int64_t now_ns)
+{
+    IrqbedIrq *to = &irq->ctrl->irqs[0];
+
+    to->last_queue = irq->last_queue;
+    to->last_tag = irq->last_tag;
+    to->last_seq = irq->last_seq;
+    to->level = irq_level(to);
+    if (to->level) {
+        irq_step(to, IRQBED_SHAPER_FORWARD, now_ns);
+    }
+}
+
 static void irq_raise(IrqbedIrq *irq, int64_t now_ns)
 {
     IrqbedCtrl *c = irq->ctrl;
+    MSIMessage msg;
+    IrqbedIrqRoute route = irq_route(irq, &msg);
 
+    if (route == IRQBED_IRQ_ROUTE_SHARED) {
+        irq_forward(irq, now_ns);
+        return;
+    }
     c->stats.irq_raised++;
     irq->raised_ns = now_ns;
     irq->await_read = true;
     irq->await_clear = true;
     trace_irqbed_irq_raise(c->name, irq->last_queue, irq->last_tag,
                            irq->last_seq, irq->vector,
-                           msi_enabled(PCI_DEVICE(c)));
-    irq_set_line(irq, true);
+                           irq->vector || msi_enabled(PCI_DEVICE(c)) ||
+                           msix_enabled(PCI_DEVICE(c)));
+    irq_send(irq, route == IRQBED_IRQ_ROUTE_MESSAGE ? &msg : NULL);
 }
 
 static void irq_lower(IrqbedIrq *irq, int64_t now_ns)
@@ -62,7 +114,7 @@ static void irq_lower(IrqbedIrq *irq, int64_t now_ns)
     trace_irqbed_irq_lower(irq->ctrl->name, irq->last_queue, irq->last_tag,
                            irq->last_seq, irq->vector,
                            now_ns - irq->raised_ns);
-    irq_set_line(irq, false);
+    irq_line_down(irq);
 }
 
 static void irq_step(IrqbedIrq *irq, IrqbedShaperEvent event, int64_t now_ns)
@@ -85,11 +137,6 @@ static void irq_step(IrqbedIrq *irq, IrqbedShaperEvent event, int64_t now_ns)
     if (d.raise) {
         irq_raise(irq, now_ns);
     }
-}
-
-static bool irq_level(IrqbedIrq *irq)
-{
-    return irqbed_transport(irq->ctrl)->irq_level(irq->ctrl, irq->vector);
 }
 
 void irqbed_irq_completion(IrqbedCtrl *c, IrqbedReq *req, bool urgent,
@@ -170,6 +217,9 @@ void irqbed_irq_status_read(IrqbedCtrl *c, unsigned vector)
         irq->await_read = false;
         irqbed_hist_add(&c->stats.irq_to_read_ns,
                         irqbed_now_ns() - irq->raised_ns);
+        if (c->knobs.irq_trigger == IRQBED_IRQ_EDGE) {
+            irq_line_down(irq);
+        }
     }
 }
 
@@ -239,7 +289,7 @@ void irqbed_irq_reset(IrqbedCtrl *c)
         irq->await_read = false;
         irq->await_clear = false;
         irqbed_irq_guest_window(c, i, false, 0, 0);
-        irq_set_line(irq, false);
+        irq_line_down(irq);
     }
 }
 
@@ -252,15 +302,40 @@ void irqbed_irq_resume(IrqbedCtrl *c)
     }
 }
 
+static bool offer_messages(IrqbedCtrl *c, unsigned n, Error **errp)
+{
+    uint8_t msix_bar = irqbed_transport(c)->msix_bar;
+    PCIDevice *dev = PCI_DEVICE(c);
+    unsigned i;
+
+    switch (c->knobs.irq_mode) {
+    case IRQBED_IRQ_MODE_MSI:
+        return msi_init(dev, 0, msix_bar ? 1 : n, true, false, errp) == 0;
+    case IRQBED_IRQ_MODE_MSIX:
+        if (!msix_bar) {
+            error_setg(errp, "irq-mode: this controller has no msix: must be "
+                       "msi or intx");
+            return false;
+        }
+        if (msix_init_exclusive_bar(dev, n, msix_bar, errp) < 0) {
+            return false;
+        }
+        for (i = 0; i < n; i++) {
+            msix_vector_use(dev, i);
+        }
+        return true;
+    default:
+        return true;
+    }
+}
+
 bool irqbed_irq_realize(IrqbedCtrl *c, Error **errp)
 {
     const IrqbedTransport *t = irqbed_transport(c);
-    PCIDevice *dev = PCI_DEVICE(c);
     unsigned i, n = t->vectors ? t->vectors(c) : 1;
 
-    pci_config_set_interrupt_pin(dev->config, 1);
-    if (c->knobs.irq_mode == IRQBED_IRQ_MODE_MSI &&
-        msi_init(dev, 0, n, true, false, errp) < 0) {
+    pci_config_set_interrupt_pin(PCI_DEVICE(c)->config, 1);
+    if (!offer_messages(c, n, errp)) {
         return false;
     }
     c->irqs = g_new0(IrqbedIrq, n);
@@ -286,4 +361,5 @@ void irqbed_irq_unrealize(IrqbedCtrl *c)
     c->nr_irqs = 0;
     g_clear_pointer(&c->irqs, g_free);
     msi_uninit(PCI_DEVICE(c));
+    msix_uninit_exclusive_bar(PCI_DEVICE(c));
 }

@@ -123,6 +123,16 @@ IrqbedShaperDecision irqbed_shaper_step(IrqbedShaper *s,
     case IRQBED_SHAPER_CLEARED:
         shaper_cleared(s, &d);
         break;
+    case IRQBED_SHAPER_FORWARD:
+        if (s->state == IRQBED_SHAPER_DELAY ||
+            s->state == IRQBED_SHAPER_RAISED) {
+            d.coalesced++;
+            break;
+        }
+        d.coalesced += s->window_count;
+        s->window_count = 0;
+        shaper_raise(s, level, &d);
+        break;
     case IRQBED_SHAPER_RESTART:
         if (s->state == IRQBED_SHAPER_WINDOW) {
             d.coalesced += s->window_count;

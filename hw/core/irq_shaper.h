@@ -65,6 +65,7 @@ typedef enum IrqbedShaperEvent {
     IRQBED_SHAPER_TIME,         /* next_ns is reached */
     IRQBED_SHAPER_CLEARED,      /* the level fell */
     IRQBED_SHAPER_RESTART,      /* the guest restarts the window */
+    IRQBED_SHAPER_FORWARD,      /* raised by another shaper, on this line */
 } IrqbedShaperEvent;
 
 typedef struct IrqbedShaperDecision {

@@ -27,10 +27,13 @@ typedef struct IrqbedKnob {
 static const char *const dist_words[] = {
     "fixed", "uniform", "lognormal", "normal", "exponential", "table", NULL
 };
-static const char *const irq_mode_words[] = { "msi", "intx", NULL };
+static const char *const irq_mode_words[] = { "msi", "intx", "msix", NULL };
+static const char *const irq_trigger_words[] = { "level", "edge", NULL };
 
 QEMU_BUILD_BUG_ON(ARRAY_SIZE(dist_words) != IRQBED_DIST__MAX + 1);
 QEMU_BUILD_BUG_ON(ARRAY_SIZE(irq_mode_words) != IRQBED_IRQ_MODE__MAX + 1);
+QEMU_BUILD_BUG_ON(ARRAY_SIZE(irq_trigger_words) !=
+                  IRQBED_IRQ_TRIGGER__MAX + 1);
 
 #define FIELD_OF(field) offsetof(IrqbedKnobs, field)
 #define KNOB(n, field, lo, hi, d, text) \
@@ -48,8 +51,8 @@ QEMU_BUILD_BUG_ON(ARRAY_SIZE(irq_mode_words) != IRQBED_IRQ_MODE__MAX + 1);
     "uniform: half width; lognormal: sigma times the median; normal: sigma, ns"
 
 static const IrqbedKnob knobs[] = {
-    KNOB_FIXED("queue-depth", queue_depth, 1, 32, 32,
-               "transfer request slots"),
+    KNOB_FIXED("queue-depth", queue_depth, 1, IRQBED_MAX_DEPTH, 32,
+               "requests in the device at once"),
     KNOB("seed", seed, 0, UINT64_MAX, 1,
          "seed of all random draws; setting it starts them again"),
     KNOB("units", units, 1, IRQBED_MAX_UNITS, 1,
@@ -80,7 +83,10 @@ static const IrqbedKnob knobs[] = {
             "service time of flush, unmap and the rest, ns"),
     { .name = "irq-mode", .offset = FIELD_OF(irq_mode),
       .words = irq_mode_words, .fixed = true,
-      .help = "msi: MSI offered beside INTx; intx: INTx alone" },
+      .help = "msi or msix: offered beside INTx; intx: INTx alone" },
+    KNOB_WORDS("irq-trigger", irq_trigger, irq_trigger_words,
+               "INTx stays up until: level: no enabled status is left; edge: "
+               "the status is read, and comes again only by a new status"),
     KNOB_WORDS("irq-latency-dist", irq_latency_dist, dist_words,
                "distribution of the interrupt latency"),
     KNOB_NS("irq-latency-ns", irq_latency_ns,

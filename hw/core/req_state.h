@@ -6,7 +6,7 @@
  * Pure.  request.c has the one function that changes a state.
  *
  *   FREE --D1 doorbell--> FETCHED --D3--> SCHEDULED --due--> DUE
- *                            |                |               | data is there
+ *                            |                |               | data, room
  *                            | hold-every     |               v
  *                            v                |           COMPLETING
  *                          HELD               |               | D4: answered
@@ -32,7 +32,7 @@ typedef enum IrqbedReqState {
     IRQBED_REQ_FREE,            /* the slot is the guest's */
     IRQBED_REQ_FETCHED,         /* D2: descriptor read and checked */
     IRQBED_REQ_SCHEDULED,       /* D3: due time known, data transfer begun */
-    IRQBED_REQ_DUE,             /* due, data not there yet (host clock) */
+    IRQBED_REQ_DUE,             /* due; no data (host clock) or no room yet */
     IRQBED_REQ_COMPLETING,      /* D4: the answer is being written */
     IRQBED_REQ_HELD,            /* fault: never due */
     IRQBED_REQ_ABORTED,         /* given up at the guest's wish, unanswered */

@@ -104,7 +104,7 @@ static IrqbedWork req_work(const IrqbedReq *req)
     }
 }
 
-/* Those already due and waiting for data (host clock) need no timer. */
+/* Those already due that wait for data (host clock) or room need no timer. */
 static void arm_due_timer(IrqbedCtrl *c)
 {
     IrqbedReq *req;
@@ -209,7 +209,17 @@ static void complete(IrqbedReq *req, int64_t now_ns)
     }
 }
 
-/* The first that is due and whose data is there, or may be waited for. */
+static bool can_answer(IrqbedReq *req)
+{
+    const IrqbedTransport *t = irqbed_transport(req->ctrl);
+
+    return !t->can_answer || t->can_answer(req);
+}
+
+/*
+ * The first that is due, has room for its answer, and whose data is there or
+ * may be waited for.
+ */
 static IrqbedReq *next_due(IrqbedCtrl *c, int64_t now_ns)
 {
     IrqbedReq *req;
@@ -221,7 +231,7 @@ static IrqbedReq *next_due(IrqbedCtrl *c, int64_t now_ns)
         if (req->state == IRQBED_REQ_SCHEDULED) {
             irqbed_req_set_state(req, IRQBED_REQ_DUE);
         }
-        if (!req->io_busy || irqbed_media_must_wait()) {
+        if ((!req->io_busy || irqbed_media_must_wait()) && can_answer(req)) {
             return req;
         }
     }
@@ -243,6 +253,11 @@ void irqbed_req_run_due(void *opaque)
     }
     arm_due_timer(c);
     guard->engaged_in_io = engaged;
+}
+
+void irqbed_req_retry(IrqbedCtrl *c)
+{
+    timer_mod(c->due_timer, irqbed_now_ns());
 }
 
 void irqbed_req_abort(IrqbedReq *req)

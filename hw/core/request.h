@@ -28,6 +28,9 @@ typedef QTAILQ_HEAD(, IrqbedReq) IrqbedReqList;
 #define IRQBED_MAX_KEPT     (4 * MiB)
 #define IRQBED_MAX_EXTENTS  64
 
+/* Requests in a controller at once. */
+#define IRQBED_MAX_DEPTH    255
+
 typedef enum IrqbedOp {
     IRQBED_OP_NONE,             /* no medium: answered from the controller */
     IRQBED_OP_READ,
@@ -111,6 +114,8 @@ void irqbed_req_detach_store(IrqbedCtrl *c, IrqbedStore *store);
 /* After loading: back into the lists, oldest first; then the timer. */
 void irqbed_req_resume(IrqbedReq *req);
 void irqbed_req_resume_timer(IrqbedCtrl *c);
+/* There is room again for answers that had none. */
+void irqbed_req_retry(IrqbedCtrl *c);
 /* Timer callback: D4 of everything that is due. */
 void irqbed_req_run_due(void *opaque);
 

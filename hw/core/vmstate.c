@@ -10,6 +10,7 @@
  */
 
 #include "qemu/osdep.h"
+#include "hw/pci/msix.h"
 #include "hw/pci/pci_device.h"
 #include "migration/qemu-file-types.h"
 #include "migration/vmstate.h"
@@ -191,6 +192,7 @@ const VMStateDescription irqbed_vmstate_ctrl = {
     .post_load = ctrl_post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_PCI_DEVICE(parent_obj, IrqbedCtrl),
+        VMSTATE_MSIX(parent_obj, IrqbedCtrl),
         VMSTATE_UINT64_EQUAL(knobs.queue_depth, IrqbedCtrl, NULL),
         VMSTATE_UINT32_EQUAL(nr_media, IrqbedCtrl, NULL),
         VMSTATE_STRUCT_VARRAY_POINTER_UINT32(media, IrqbedCtrl, nr_media,

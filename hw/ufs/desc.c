@@ -85,7 +85,7 @@ static unsigned desc_device(IrqbedUfs *u, uint8_t index, uint8_t *buf)
     buf[UFS_DEVICE_DESC_PARAM_UD_OFFSET] = UD_BASE_OFFSET;
     buf[UFS_DEVICE_DESC_PARAM_UD_LEN] = UD_CONFIG_LENGTH;
     buf[UFS_DEVICE_DESC_PARAM_RTT_CAP] = 2;
-    buf[UFS_DEVICE_DESC_PARAM_Q_DPTH] = FIELD_EX32(u->reg.cap, CAP, NUTRS) + 1;
+    buf[UFS_DEVICE_DESC_PARAM_Q_DPTH] = u->nr_reqs;
     buf[UFS_DEVICE_DESC_PARAM_PRDCT_REV] = STRING_REVISION;
     return begin(buf, UFS_QUERY_DESC_IDN_DEVICE, sizeof(DeviceDescriptor));
 }

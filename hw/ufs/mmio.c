@@ -42,37 +42,21 @@ static void write_hce(IrqbedUfs *u, uint32_t val)
     }
 }
 
-static void write_utriacr(IrqbedUfs *u, uint32_t val)
-{
-    IrqbedCtrl *c = IRQBED_CTRL(u);
-    uint32_t old = u->reg.utriacr;
-    uint32_t count = FIELD_EX32(old, UTRIACR, IACTH);
-    uint32_t timeout = FIELD_EX32(old, UTRIACR, IATOVAL);
-    bool on = FIELD_EX32(val, UTRIACR, IAEN);
-
-    if (FIELD_EX32(val, UTRIACR, IAPWEN)) {
-        count = FIELD_EX32(val, UTRIACR, IACTH);
-        timeout = FIELD_EX32(val, UTRIACR, IATOVAL);
-    }
-    u->reg.utriacr = FIELD_DP32(0, UTRIACR, IAEN, on);
-    u->reg.utriacr = FIELD_DP32(u->reg.utriacr, UTRIACR, IACTH, count);
-    u->reg.utriacr = FIELD_DP32(u->reg.utriacr, UTRIACR, IATOVAL, timeout);
-    irqbed_irq_guest_window(c, 0, on, count,
-                            (int64_t)timeout * IRQBED_UFS_IATOVAL_UNIT_NS);
-    if (FIELD_EX32(val, UTRIACR, CTR)) {
-        irqbed_irq_restart_window(c, 0);
-    }
-}
-
 static uint32_t read_utriacr(IrqbedUfs *u)
 {
     return FIELD_DP32(u->reg.utriacr, UTRIACR, IASB,
                       irqbed_irq_window_open(IRQBED_CTRL(u), 0));
 }
 
+bool irqbed_ufs_is_running(IrqbedUfs *u)
+{
+    return FIELD_EX32(u->reg.hcs, HCS, UTRLRDY);
+}
+
 static void write_doorbell(IrqbedUfs *u, uint32_t val)
 {
-    if (!FIELD_EX32(u->reg.hcs, HCS, UTRLRDY) || !(u->reg.utrlrsr & 1)) {
+    if (!irqbed_ufs_is_running(u) || !(u->reg.utrlrsr & 1) ||
+        irqbed_ufs_has_queues(u)) {
         irqbed_ctrl_guest_error(IRQBED_CTRL(u),
                                 "doorbell while the list does not run", val);
         return;
@@ -102,11 +86,11 @@ static void ufs_write(IrqbedUfs *u, hwaddr addr, uint32_t val)
         irqbed_irq_update(IRQBED_CTRL(u), 0);
         break;
     case A_IE: /* RW */
-        u->reg.ie = val & UFS_INTR_MASK;
+        u->reg.ie = val & (UFS_INTR_MASK | (u->mcq ? R_IS_IAGES_MASK : 0));
         irqbed_irq_update(IRQBED_CTRL(u), 0);
         break;
     case A_UTRIACR: /* RW, with WO and RO fields */
-        write_utriacr(u, val);
+        irqbed_ufs_aggregate(u, &u->reg.utriacr, 0, val);
         break;
     case A_UTRLBA: /* RW */
         u->reg.utrlba = val & R_UTRLBA_UTRLBA_MASK;
@@ -152,8 +136,10 @@ static void ufs_write(IrqbedUfs *u, hwaddr addr, uint32_t val)
     case A_UCMDARG3: /* RW */
         u->reg.ucmdarg3 = val;
         break;
-    default: /* RO, reserved, or not there */
-        irqbed_ctrl_guest_error(IRQBED_CTRL(u), "write to register", addr);
+    default: /* of the queues, RO, reserved, or not there */
+        if (!irqbed_ufs_mcq_write(u, addr, val)) {
+            irqbed_ctrl_guest_error(IRQBED_CTRL(u), "write to register", addr);
+        }
         break;
     }
 }
@@ -182,7 +168,7 @@ static uint64_t irqbed_ufs_mmio_read(void *opaque, hwaddr addr, unsigned size)
     switch (addr) {
     case A_IS: /* the handler's first look */
         irqbed_irq_status_read(IRQBED_CTRL(u), 0);
-        val = u->reg.is;
+        val = irqbed_ufs_status(u);
         break;
     case A_UTRIACR:
         val = read_utriacr(u);
@@ -194,7 +180,7 @@ static uint64_t irqbed_ufs_mmio_read(void *opaque, hwaddr addr, unsigned size)
     default:
         if (addr <= sizeof(u->reg) - sizeof(val)) {
             memcpy(&val, (uint8_t *)&u->reg + addr, sizeof(val));
-        } else {
+        } else if (!irqbed_ufs_mcq_read(u, addr, &val)) {
             irqbed_ctrl_guest_error(IRQBED_CTRL(u), "read of register", addr);
         }
         break;

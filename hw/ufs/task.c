@@ -40,7 +40,7 @@ static IrqbedUfsReq *find_task(IrqbedUfs *u, uint8_t lun, uint32_t tag)
 {
     int i;
 
-    for (i = 0; i < IRQBED_UFS_MAX_SLOTS; i++) {
+    for (i = 0; i < u->nr_reqs; i++) {
         IrqbedUfsReq *r = &u->reqs[i];
 
         if (is_task_of(r, lun) && r->upiu.header.task_tag == tag) {
@@ -55,7 +55,7 @@ static unsigned abort_tasks_of(IrqbedUfs *u, uint8_t lun)
     unsigned n = 0;
     int i;
 
-    for (i = 0; i < IRQBED_UFS_MAX_SLOTS; i++) {
+    for (i = 0; i < u->nr_reqs; i++) {
         if (is_task_of(&u->reqs[i], lun)) {
             irqbed_req_abort(&u->reqs[i].core);
             n++;
@@ -70,7 +70,7 @@ static bool is_kept(IrqbedUfs *u, uint8_t lun, int64_t tag,
 {
     int i;
 
-    for (i = 0; i < IRQBED_UFS_MAX_SLOTS; i++) {
+    for (i = 0; i < u->nr_reqs; i++) {
         IrqbedUfsReq *r = &u->reqs[i];
 
         if (is_task_of(r, lun) && r->core.state == IRQBED_REQ_HELD &&
@@ -85,7 +85,7 @@ static bool has_tasks(IrqbedUfs *u, uint8_t lun)
 {
     int i;
 
-    for (i = 0; i < IRQBED_UFS_MAX_SLOTS; i++) {
+    for (i = 0; i < u->nr_reqs; i++) {
         if (is_task_of(&u->reqs[i], lun)) {
             return true;
         }

@@ -13,13 +13,6 @@
 
 #define MAX_SERIAL 20
 
-static bool irqbed_ufs_irq_level(IrqbedCtrl *c, unsigned vector)
-{
-    UfsReg *reg = &IRQBED_UFS(c)->reg;
-
-    return reg->is & reg->ie;
-}
-
 /* UFSHCI 3.1, chapter 5: read-only capabilities, everything else 0. */
 static void irqbed_ufs_reset(IrqbedCtrl *c)
 {
@@ -27,13 +20,14 @@ static void irqbed_ufs_reset(IrqbedCtrl *c)
     uint32_t cap = 0;
 
     memset(&u->reg, 0, sizeof(u->reg));
-    cap = FIELD_DP32(cap, CAP, NUTRS, c->knobs.queue_depth - 1);
+    cap = FIELD_DP32(cap, CAP, NUTRS, u->nr_reqs - 1);
     cap = FIELD_DP32(cap, CAP, RTT, 2);
     cap = FIELD_DP32(cap, CAP, NUTMRS, IRQBED_UFS_TM_SLOTS - 1);
     cap = FIELD_DP32(cap, CAP, 64AS, 1);
     u->reg.cap = cap;
     u->reg.ver = IRQBED_UFS_VERSION;
     u->link_error_count = 0;
+    irqbed_ufs_mcq_reset(u);
     irqbed_ufs_uic_reset(u);
     irqbed_ufs_query_reset(u);
     irqbed_ufs_units_reset(u);
@@ -63,11 +57,40 @@ static void visit_link_error_every(Object *obj, Visitor *v, const char *name,
     visit_type_uint64(v, name, &IRQBED_UFS(obj)->link_error_every, errp);
 }
 
+static bool check_queues(IrqbedUfs *u, Error **errp)
+{
+    uint64_t depth = IRQBED_CTRL(u)->knobs.queue_depth;
+
+    if (!u->mcq_maxq || u->mcq_maxq > IRQBED_UFS_MAX_QUEUES) {
+        error_setg(errp, "mcq-maxq: %u is not between 1 and %d", u->mcq_maxq,
+                   IRQBED_UFS_MAX_QUEUES);
+        return false;
+    }
+    if (!u->mcq && depth > IRQBED_UFS_MAX_SLOTS) {
+        error_setg(errp, "queue-depth: %" PRIu64 " is not between 1 and %d; "
+                   "more than that needs mcq=on", depth, IRQBED_UFS_MAX_SLOTS);
+        return false;
+    }
+    return true;
+}
+
+static void init_requests(IrqbedUfs *u)
+{
+    IrqbedCtrl *c = IRQBED_CTRL(u);
+    unsigned i;
+
+    u->nr_reqs = c->knobs.queue_depth;
+    u->reqs = g_new0(IrqbedUfsReq, u->nr_reqs);
+    for (i = 0; i < u->nr_reqs; i++) {
+        irqbed_req_init(&u->reqs[i].core, c, 0, i);
+    }
+    u->sq_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, irqbed_ufs_sq_run, u);
+}
+
 static bool irqbed_ufs_realize(IrqbedCtrl *c, Error **errp)
 {
     IrqbedUfs *u = IRQBED_UFS(c);
     PCIDevice *dev = PCI_DEVICE(c);
-    unsigned i;
 
     if (!u->serial) {
         u->serial = g_strdup("IRQBED0001");
@@ -76,10 +99,11 @@ static bool irqbed_ufs_realize(IrqbedCtrl *c, Error **errp)
         error_setg(errp, "serial: longer than %d characters", MAX_SERIAL);
         return false;
     }
-    pci_config_set_prog_interface(dev->config, 0x1);
-    for (i = 0; i < IRQBED_UFS_MAX_SLOTS; i++) {
-        irqbed_req_init(&u->reqs[i].core, c, 0, i);
+    if (!check_queues(u, errp)) {
+        return false;
     }
+    pci_config_set_prog_interface(dev->config, 0x1);
+    init_requests(u);
     qbus_init(&u->bus, sizeof(u->bus), TYPE_IRQBED_UFS_BUS, DEVICE(u), NULL);
     memory_region_init_io(&u->mmio, OBJECT(u), &irqbed_ufs_mmio_ops, u,
                           "irqbed-ufs", IRQBED_UFS_MMIO_BYTES);
@@ -93,14 +117,18 @@ static void irqbed_ufs_unrealize(IrqbedCtrl *c)
     IrqbedUfs *u = IRQBED_UFS(c);
     unsigned i;
 
-    for (i = 0; i < IRQBED_UFS_MAX_SLOTS; i++) {
+    g_clear_pointer(&u->sq_timer, timer_free);
+    for (i = 0; i < u->nr_reqs; i++) {
         irqbed_req_destroy(&u->reqs[i].core);
     }
+    g_clear_pointer(&u->reqs, g_free);
 }
 
 static const Property irqbed_ufs_props[] = {
     DEFINE_PROP_STRING("serial", IrqbedUfs, serial),
     DEFINE_PROP_BOOL("unit-attention", IrqbedUfs, unit_attention, true),
+    DEFINE_PROP_BOOL("mcq", IrqbedUfs, mcq, false),
+    DEFINE_PROP_UINT8("mcq-maxq", IrqbedUfs, mcq_maxq, 8),
 };
 
 static const IrqbedTransport irqbed_ufs_transport = {
@@ -109,6 +137,10 @@ static const IrqbedTransport irqbed_ufs_transport = {
     .reset = irqbed_ufs_reset,
     .answer = irqbed_ufs_answer,
     .irq_level = irqbed_ufs_irq_level,
+    .can_answer = irqbed_ufs_can_answer,
+    .vectors = irqbed_ufs_irq_vectors,
+    .irq_route = irqbed_ufs_irq_route,
+    .msix_bar = IRQBED_UFS_MSIX_BAR,
 };
 
 static void irqbed_ufs_class_init(ObjectClass *oc, void *data)

@@ -1,7 +1,8 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
- * UFS host controller (UFSHCI 3.1) and the UFS device behind it (UFS 3.1).
+ * UFS host controller (UFSHCI 3.1; 4.0 with mcq=on) and the UFS device behind
+ * it (UFS 3.1).
  *
  * Registers, UPIUs and descriptors come from include/block/ufs.h; here is what
  * it lacks, the controller's state, and what the files of this folder offer
@@ -30,6 +31,37 @@ FIELD(UTRIACR, IASB, 20, 1)             /* RO: the window holds completions */
 FIELD(UTRIACR, IAPWEN, 24, 1)           /* WO: take IACTH and IATOVAL */
 FIELD(UTRIACR, IAEN, 31, 1)
 #define IRQBED_UFS_IATOVAL_UNIT_NS 40000
+
+/* UFSHCI 4.0: what block/ufs.h lacks of the registers for queues */
+FIELD(CAP, NUTRS_MCQ, 0, 8)             /* with MCQS: all 8 bits */
+FIELD(IS, IAGES, 21, 1)                 /* an aggregation window has closed */
+FIELD(CONFIG, ESIE, 1, 1)               /* a message for each queue's events */
+REG32(ESILBA, offsetof(UfsReg, esilba))
+    FIELD(ESILBA, ESILBA, 2, 30)
+REG32(ESIUBA, offsetof(UfsReg, esiuba))
+FIELD(CQCFG, IAG, 0, 5)                 /* RO here: aggregation group */
+FIELD(CQCFG, IAGVLD, 8, 1)
+FIELD(SQRTC, STP, 0, 1)                 /* stop fetching */
+FIELD(SQRTC, ICU, 1, 1)                 /* clean up what SQCTI names */
+FIELD(SQCTI, TAG, 0, 8)
+FIELD(SQCTI, LUN, 8, 8)
+FIELD(SQRTS, STS, 0, 1)                 /* stopped */
+FIELD(SQRTS, CUS, 1, 1)                 /* clean-up is over */
+FIELD(SQRTS, RTC, 4, 4)                 /* ... with this result: */
+#define IRQBED_UFS_RTC_DONE        0
+#define IRQBED_UFS_RTC_NOT_FOUND   1
+#define IRQBED_UFS_RTC_NOT_STOPPED 2
+#define IRQBED_UFS_RTC_DISABLED    3
+
+#define IRQBED_UFS_MCQ_VERSION   0x0400
+#define IRQBED_UFS_MAX_QUEUES    32
+#define IRQBED_UFS_QCFG_UNIT     0x200  /* of MCQCAP.QCFGPTR, bytes */
+#define IRQBED_UFS_QCFGPTR       2
+#define IRQBED_UFS_QCFG          (IRQBED_UFS_QCFGPTR * IRQBED_UFS_QCFG_UNIT)
+#define IRQBED_UFS_QUEUE_ALIGN   1024
+#define IRQBED_UFS_MSIX_BAR      1
+/* Command type of an entry that the driver has taken back */
+#define IRQBED_UFS_CT_NULLIFIED  0xf
 
 /* UFSHCI 3.1, 6.1.1: UTRD dword 0, and the alignments of its addresses */
 #define IRQBED_UFS_UTRD_CT_SHIFT 28
@@ -65,7 +97,11 @@ FIELD(UTRIACR, IAEN, 31, 1)
 QEMU_BUILD_BUG_ON(IRQBED_UFS_MAX_TRANSFER > IRQBED_MAX_TRANSFER);
 QEMU_BUILD_BUG_ON(IRQBED_UFS_MAX_UNMAP > IRQBED_MAX_EXTENTS);
 QEMU_BUILD_BUG_ON(sizeof(UfsReg) > IRQBED_UFS_MMIO_BYTES);
+QEMU_BUILD_BUG_ON(sizeof(UfsReg) > IRQBED_UFS_QCFG);
+QEMU_BUILD_BUG_ON(sizeof(UfsMcqReg) != 0x40);
+QEMU_BUILD_BUG_ON(sizeof(UfsMcqOpReg) != 48);
 QEMU_BUILD_BUG_ON(sizeof(UtpTransferReqDesc) != 32);
+QEMU_BUILD_BUG_ON(sizeof(UfsCqEntry) != 32);
 QEMU_BUILD_BUG_ON(sizeof(UtpTaskReqDesc) != 80);
 QEMU_BUILD_BUG_ON(sizeof(UfshcdSgEntry) != 16);
 QEMU_BUILD_BUG_ON(offsetof(UtpUpiuReq, qr.data) != IRQBED_UFS_UPIU_BYTES);
@@ -77,6 +113,8 @@ typedef struct IrqbedUfsReq {
     UtpUpiuRsp rsp;
     uint32_t ocs;               /* enum UtpOcsCodes */
     bool utrd_read;             /* without it nothing can be answered */
+    uint8_t cq;                 /* with queues: where the answer goes */
+    QSLIST_ENTRY(IrqbedUfsReq) free_entry;
 } IrqbedUfsReq;
 
 /* When an LU is write-protected; property write-protect. */
@@ -85,6 +123,26 @@ typedef enum IrqbedUfsProtect {
     IRQBED_UFS_PROTECT_POWER_ON = UFS_LU_POWER_ON_WP,   /* fPowerOnWPEn */
     IRQBED_UFS_PROTECT_PERMANENT = UFS_LU_PERM_WP,
 } IrqbedUfsProtect;
+
+/* A submission and a completion queue; offsets and sizes are bytes. */
+typedef struct IrqbedUfsQueue {
+    uint32_t sq_attr;
+    uint64_t sq_base;
+    uint32_t sq_cfg;
+    uint32_t sq_bytes;          /* 0: there is none */
+    uint32_t sq_head;           /* the device's */
+    uint32_t sq_tail;           /* the driver's */
+    uint32_t sq_ie;
+    uint32_t rtc;
+    uint32_t cti;
+    uint32_t rts;
+    uint32_t cq_attr;
+    uint64_t cq_base;
+    uint32_t cq_bytes;
+    uint32_t cq_head;           /* the driver's */
+    uint32_t cq_tail;           /* the device's */
+    uint32_t iacr;
+} IrqbedUfsQueue;
 
 struct IrqbedUfsLu {
     DeviceState parent_obj;
@@ -133,7 +191,21 @@ struct IrqbedUfs {
     MemoryRegion mmio;
     BusState bus;
     UfsReg reg;
-    IrqbedUfsReq reqs[IRQBED_UFS_MAX_SLOTS];
+    IrqbedUfsReq *reqs;         /* of slots, or for whatever queues need */
+    uint32_t nr_reqs;
+
+    bool mcq;
+    uint8_t mcq_maxq;
+    IrqbedUfsQueue queues[IRQBED_UFS_MAX_QUEUES];
+    QSLIST_HEAD(, IrqbedUfsReq) free_reqs;
+    uint32_t nr_busy;           /* requests not in free_reqs */
+    uint32_t cqis;              /* TEPS of each queue ... */
+    uint32_t cqie;              /* ... its enable bit ... */
+    uint32_t cqes;              /* ... and if it counts for IS.CQES */
+    uint32_t sq_waiting;        /* queues that wait for a free request */
+    uint32_t sq_next;           /* whose turn it is */
+    QEMUTimer *sq_timer;
+
     IrqbedUfsLu *lus[IRQBED_UFS_MAX_LUS];
     IrqbedUfsUnit units[IRQBED_UFS_UNITS];      /* by irqbed_ufs_unit() */
     uint32_t uic[2][IRQBED_UFS_UIC_ATTRS];      /* own side, peer's side */
@@ -147,8 +219,52 @@ static inline IrqbedUfs *irqbed_ufs_of(IrqbedUfsReq *r)
     return IRQBED_UFS(r->core.ctrl);
 }
 
+/* Does the driver use queues, not the doorbell?  UFSHCI 4.0, CONFIG.QT */
+static inline bool irqbed_ufs_has_queues(IrqbedUfs *u)
+{
+    return FIELD_EX32(u->reg.config, CONFIG, QT);
+}
+
 /* mmio.c */
 extern const MemoryRegionOps irqbed_ufs_mmio_ops;
+bool irqbed_ufs_is_running(IrqbedUfs *u);
+
+/* mcq_mmio.c: registers of the queues; false if there is none at @addr */
+bool irqbed_ufs_mcq_write(IrqbedUfs *u, hwaddr addr, uint32_t val);
+bool irqbed_ufs_mcq_read(IrqbedUfs *u, hwaddr addr, uint32_t *val);
+
+/* mcq.c: submission and completion queues, UFSHCI 4.0 */
+void irqbed_ufs_mcq_reset(IrqbedUfs *u);
+/* After the requests were changed from outside: which are free? */
+void irqbed_ufs_collect_free(IrqbedUfs *u);
+void irqbed_ufs_sq_enable(IrqbedUfs *u, unsigned q, uint32_t attr);
+void irqbed_ufs_cq_enable(IrqbedUfs *u, unsigned q, uint32_t attr);
+void irqbed_ufs_sq_doorbell(IrqbedUfs *u, unsigned q, uint32_t tail);
+void irqbed_ufs_sq_control(IrqbedUfs *u, unsigned q, uint32_t val);
+void irqbed_ufs_cq_doorbell(IrqbedUfs *u, unsigned q, uint32_t head);
+bool irqbed_ufs_can_answer(IrqbedReq *core);
+/* D4: the entry in the completion queue; IrqbedAnswer bits. */
+unsigned irqbed_ufs_cq_answer(IrqbedUfsReq *r, bool urgent);
+/* Timer callback: queues that found no free request. */
+void irqbed_ufs_sq_run(void *opaque);
+
+/* irq.c: whose status is whose interrupt; D5 */
+uint32_t irqbed_ufs_status(IrqbedUfs *u);
+bool irqbed_ufs_irq_level(IrqbedCtrl *c, unsigned vector);
+unsigned irqbed_ufs_irq_vectors(IrqbedCtrl *c);
+IrqbedIrqRoute irqbed_ufs_irq_route(IrqbedCtrl *c, unsigned vector,
+                                    MSIMessage *msg);
+/* An entry was pushed: status; then vector and IrqbedAnswer bits. */
+unsigned irqbed_ufs_cq_event(IrqbedUfs *u, unsigned q, bool urgent,
+                             uint16_t *vector);
+void irqbed_ufs_cq_ack(IrqbedUfs *u, unsigned q, uint32_t bits);
+void irqbed_ufs_cq_irq_enable(IrqbedUfs *u, unsigned q, uint32_t bits);
+void irqbed_ufs_cq_status_read(IrqbedUfs *u, unsigned q);
+/* What decides about a queue's vector may have changed. */
+void irqbed_ufs_irq_refresh(IrqbedUfs *u, unsigned q);
+/* UTRIACR, or MCQIACR, which looks the same: @val is written to @reg. */
+void irqbed_ufs_aggregate(IrqbedUfs *u, uint32_t *reg, unsigned vector,
+                          uint32_t val);
 
 /* vmstate.c */
 extern const VMStateDescription irqbed_ufs_vmstate;
@@ -161,6 +277,9 @@ void irqbed_ufs_link_fault(IrqbedUfs *u);
 
 /* xfer.c: transfer requests, D1, D2 and D4 */
 void irqbed_ufs_doorbell(IrqbedUfs *u, uint32_t slots);
+/* D2 and D3 of one whose descriptor is in r->utrd. */
+void irqbed_ufs_take_entry(IrqbedUfsReq *r);
+uint64_t irqbed_ufs_ucd_addr(const UtpTransferReqDesc *utrd);
 void irqbed_ufs_clear_slots(IrqbedUfs *u, uint32_t slots);
 unsigned irqbed_ufs_answer(IrqbedReq *core);
 /* Segments for @bytes from the PRD table; sets ocs and is false if it fails. */

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Transfer requests by doorbell: D1 take the slot, D2 read and check
- * descriptor, command UPIU and PRD table, D4 write response and status.
- * UFSHCI 3.1, 6.1 and 7.2; UFS 3.1, chapter 10.
+ * Transfer requests: D1 take the slot (by doorbell; mcq.c has the queues), D2
+ * read and check descriptor, command UPIU and PRD table, D4 write response and
+ * status.  UFSHCI 3.1, 6.1 and 7.2; UFS 3.1, chapter 10.
  *
  * Every length, offset and address here comes from the guest.  What is wrong
  * becomes an overall command status; what cannot be answered at all, because
@@ -25,10 +25,15 @@ static uint64_t utrd_addr(IrqbedUfsReq *r)
            r->core.tag * sizeof(UtpTransferReqDesc);
 }
 
+uint64_t irqbed_ufs_ucd_addr(const UtpTransferReqDesc *utrd)
+{
+    return (uint64_t)le32_to_cpu(utrd->command_desc_base_addr_hi) << 32 |
+           le32_to_cpu(utrd->command_desc_base_addr_lo);
+}
+
 static uint64_t ucd_addr(IrqbedUfsReq *r)
 {
-    return (uint64_t)le32_to_cpu(r->utrd.command_desc_base_addr_hi) << 32 |
-           le32_to_cpu(r->utrd.command_desc_base_addr_lo);
+    return irqbed_ufs_ucd_addr(&r->utrd);
 }
 
 /* Offsets and the response length count dwords. */
@@ -52,14 +57,18 @@ static bool fail(IrqbedUfsReq *r, uint32_t ocs, const char *what,
 
 static bool fetch_utrd(IrqbedUfsReq *r)
 {
+    r->utrd_read = irqbed_dma_read(r->core.ctrl, utrd_addr(r), &r->utrd,
+                                   sizeof(r->utrd));
+    if (!r->utrd_read) {
+        r->ocs = UFS_OCS_FATAL_ERROR;
+    }
+    return r->utrd_read;
+}
+
+static bool check_utrd(IrqbedUfsReq *r)
+{
     uint32_t type;
 
-    if (!irqbed_dma_read(r->core.ctrl, utrd_addr(r), &r->utrd,
-                         sizeof(r->utrd))) {
-        r->ocs = UFS_OCS_FATAL_ERROR;
-        return false;
-    }
-    r->utrd_read = true;
     type = le32_to_cpu(r->utrd.header.dword_0) >> IRQBED_UFS_UTRD_CT_SHIFT;
     if (type != UFS_UTP_CMD_TYPE_UFS_STORAGE) {
         return fail(r, UFS_OCS_INVALID_CMD_TABLE_ATTR, "UTRD command type",
@@ -190,31 +199,54 @@ static void dispatch(IrqbedUfsReq *r)
     }
 }
 
+static void begin(IrqbedUfsReq *r)
+{
+    r->ocs = UFS_OCS_SUCCESS;
+    memset(&r->upiu, 0, sizeof(r->upiu));
+    memset(&r->rsp, 0, sizeof(r->rsp));
+}
+
+static void execute(IrqbedUfsReq *r, bool fetched)
+{
+    if (fetched) {
+        dispatch(r);
+    }
+    if (r->ocs != UFS_OCS_SUCCESS) {
+        r->core.op = IRQBED_OP_NONE;
+        r->core.to_guest = 0;
+    }
+    irqbed_req_schedule(&r->core);
+}
+
 /* D1 to D3 of one slot. */
 static void take_slot(IrqbedUfs *u, unsigned slot)
 {
     IrqbedUfsReq *r = &u->reqs[slot];
-    IrqbedReq *core = &r->core;
 
     u->reg.utrldbr |= BIT(slot);
-    r->ocs = UFS_OCS_SUCCESS;
-    r->utrd_read = false;
-    memset(&r->upiu, 0, sizeof(r->upiu));
-    memset(&r->rsp, 0, sizeof(r->rsp));
-    irqbed_req_arrive(core);
-    if (fetch_utrd(r) && fetch_upiu(r)) {
-        dispatch(r);
-    }
-    if (r->ocs != UFS_OCS_SUCCESS) {
-        core->op = IRQBED_OP_NONE;
-        core->to_guest = 0;
-    }
-    irqbed_req_schedule(core);
+    begin(r);
+    r->core.queue = 0;
+    r->core.tag = slot;
+    r->core.vector = 0;
+    irqbed_req_arrive(&r->core);
+    execute(r, fetch_utrd(r) && check_utrd(r) && fetch_upiu(r));
+}
+
+void irqbed_ufs_take_entry(IrqbedUfsReq *r)
+{
+    bool fetched;
+
+    begin(r);
+    r->utrd_read = true;
+    fetched = check_utrd(r) && fetch_upiu(r);
+    r->core.tag = r->upiu.header.task_tag;
+    irqbed_req_arrive(&r->core);
+    execute(r, fetched);
 }
 
 void irqbed_ufs_doorbell(IrqbedUfs *u, uint32_t slots)
 {
-    unsigned nutrs = FIELD_EX32(u->reg.cap, CAP, NUTRS) + 1;
+    unsigned nutrs = MIN(u->nr_reqs, IRQBED_UFS_MAX_SLOTS);
     unsigned slot;
 
     if (nutrs < IRQBED_UFS_MAX_SLOTS && slots >> nutrs) {
@@ -233,6 +265,7 @@ void irqbed_ufs_clear_slots(IrqbedUfs *u, uint32_t slots)
 {
     unsigned slot;
 
+    /* With queues no bit is set. */
     slots &= u->reg.utrldbr;
     for (slot = 0; slot < IRQBED_UFS_MAX_SLOTS; slot++) {
         if (slots & BIT(slot)) {
@@ -283,10 +316,28 @@ static unsigned interrupt_wish(IrqbedUfs *u, bool now_wanted)
     return now_wanted ? IRQBED_ANSWER_IRQ_URGENT : IRQBED_ANSWER_IRQ;
 }
 
+/* D4 by doorbell: status, doorbell bit, UTRLCNR, IS.UTRCS. */
+static unsigned slot_answer(IrqbedUfsReq *r, bool wanted)
+{
+    IrqbedUfs *u = irqbed_ufs_of(r);
+    unsigned answer;
+
+    if (!write_status(r)) {
+        r->ocs = UFS_OCS_FATAL_ERROR;
+        u->reg.is = FIELD_DP32(u->reg.is, IS, SBFES, 1);
+    }
+    u->reg.utrldbr &= ~BIT(r->core.tag);
+    u->reg.utrlcnr |= BIT(r->core.tag);
+    answer = interrupt_wish(u, wanted || r->ocs != UFS_OCS_SUCCESS);
+    if (answer) {
+        u->reg.is = FIELD_DP32(u->reg.is, IS, UTRCS, 1);
+    }
+    return answer;
+}
+
 unsigned irqbed_ufs_answer(IrqbedReq *core)
 {
     IrqbedUfsReq *r = container_of(core, IrqbedUfsReq, core);
-    IrqbedUfs *u = irqbed_ufs_of(r);
     bool wanted = le32_to_cpu(r->utrd.header.dword_0) &
                   UFS_UTP_REQ_DESC_INT_CMD;
     unsigned answer;
@@ -299,21 +350,12 @@ unsigned irqbed_ufs_answer(IrqbedReq *core)
     if (r->ocs == UFS_OCS_SUCCESS) {
         write_response(r);
     }
-    if (!write_status(r)) {
-        r->ocs = UFS_OCS_FATAL_ERROR;
-        u->reg.is = FIELD_DP32(u->reg.is, IS, SBFES, 1);
-    }
+    answer = irqbed_ufs_has_queues(irqbed_ufs_of(r)) ?
+             irqbed_ufs_cq_answer(r, wanted) : slot_answer(r, wanted);
     trace_irqbed_ufs_answer(core->ctrl->name, core->queue, core->tag,
                             core->seq, r->ocs, r->rsp.header.response,
                             r->rsp.header.scsi_status);
-    u->reg.utrldbr &= ~BIT(core->tag);
-    u->reg.utrlcnr |= BIT(core->tag);
-
-    answer = interrupt_wish(u, wanted || r->ocs != UFS_OCS_SUCCESS);
-    if (answer) {
-        u->reg.is = FIELD_DP32(u->reg.is, IS, UTRCS, 1);
-    }
-    irqbed_ufs_link_fault(u);
+    irqbed_ufs_link_fault(irqbed_ufs_of(r));
     if (r->ocs != UFS_OCS_SUCCESS || r->rsp.header.response ||
         r->rsp.header.scsi_status) {
         answer |= IRQBED_ANSWER_FAILED;

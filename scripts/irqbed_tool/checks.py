@@ -58,6 +58,11 @@ def _device(device, prefix, fail):
     for name, value in device.items():
         if name.endswith("_dist") and value == "table" and not device[name.replace("_dist", "_table")]:
             fail(f"{prefix}.{name}", '"table" has no percentiles', f"give {name.replace('_dist', '_table')} too")
+    if device["queue_depth"] > 32 and not device.get("mcq"):
+        fail(f"{prefix}.queue_depth", f"{device['queue_depth']} is too many",
+             'at most 32, or 255 with type = "ufs" and mcq = true')
+    if device["irq_mode"] == "msix" and device["type"] != "ufs":
+        fail(f"{prefix}.irq_mode", '"msix" is not allowed', 'must be "msi" or "intx" with this type')
     if len(device["lu"]) > 32:
         fail(f"{prefix}.lu", f"has {len(device['lu'])} entries", "at most 32 are possible")
     if len(device["lu"]) > device.get("ports", 32):

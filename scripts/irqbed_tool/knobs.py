@@ -57,7 +57,8 @@ def _per_kib(what, text):
 
 # What every controller has; the seed's default is [machine] seed.
 CONTROLLER = (
-    Key("queue_depth", "int", "Request slots.", 32, low=1, high=32),
+    Key("queue_depth", "int", "Requests in the device at once; more than 32 with mcq only.", 32,
+        low=1, high=255),
     Key("units", "int", "Parallel units; a request waits for the one its address names.", 1,
         low=1, high=4096),
     Key("unit_stripe_bytes", "int", "Address bytes that go to one unit before the next.", 4096,
@@ -72,6 +73,8 @@ CONTROLLER = (
         low=1, high=65535),
     Key("irq_coalesce_timeout_ns", "int", "Longest wait of a completion for others.", 0, "ns", 0,
         MAX_NS),
+    Key("irq_trigger", "enum", "INTx stays up until: level: no enabled status is left; edge: the status "
+        "is read, and comes again only by a new status.", "level", choices=("level", "edge")),
     Key("irq_drop_every", "int", "Every n-th completion raises no interrupt; 0: never.", 0),
     Key("hold_every", "int", "Every n-th request is never completed until a reset; 0: never.", 0),
     Key("fail_every", "int", "Every n-th read or write fails, the medium untouched; 0: never.", 0),
@@ -82,12 +85,15 @@ DEVICE_TYPES = ("ufs", "ahci")
 DEVICE = (
     Key("id", "str", "Name in results and traces; letters and digits."),
     Key("type", "enum", "Kind of controller.", choices=DEVICE_TYPES),
-    Key("irq_mode", "enum", "How the device interrupts.", "msi", choices=("msi", "intx")),
+    Key("irq_mode", "enum", "How the device interrupts; msix: a vector for each queue of mcq.", "msi",
+        choices=("msi", "intx", "msix")),
     Key("hold_until", "enum", "Gentlest thing that frees a request held by hold_every.", "abort",
         choices=("abort", "lu-reset", "host-reset"), only="ufs"),
     Key("link_error_every", "int", "After every n-th request the link reports an error that takes a reset; "
         "0: never.", 0, only="ufs"),
     Key("unit_attention", "bool", "Units report power-on and resets as unit attention.", True, only="ufs"),
+    Key("mcq", "bool", "UFSHCI 4.0 with submission and completion queues.", False, only="ufs"),
+    Key("mcq_maxq", "int", "Queue pairs offered.", 8, low=1, high=32, only="ufs"),
     Key("ports", "int", "Ports; the disks are on the first ones.", 6, low=1, high=32, only="ahci"),
     Key("msi_vectors", "int", "Messages offered, a power of two; 0: enough for a vector per port.", 0,
         low=0, high=32, only="ahci"),

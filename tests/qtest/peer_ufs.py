@@ -33,6 +33,11 @@ SPEC = (
     # All units that bMaxNumberLU allows have a descriptor, bLUEnable says which
     # are there (UFS 3.1, unit descriptor): the first index without one is 32.
     (r"UFS_QUERY_DESC_IDN_UNIT, 4,", "UFS_QUERY_DESC_IDN_UNIT, 32,"),
+    # The host controller takes from queues only while CONFIG.QT says so, and
+    # IS.CQES comes of what CQIE enables (UFSHCI 4.0): the test sets neither.
+    (r"(ufs_wreg\(ufs, mcq_reg_offset \+ A_SQATTR, sqattr\);)",
+     r"\1 ufs_wreg(ufs, A_CONFIG, 1);"
+     r" ufs_wreg(ufs, ufs_rreg(ufs, mcq_reg_offset + A_CQISAO) + offsetof(UfsMcqCqIntReg, ie), 1);"),
 )
 
 

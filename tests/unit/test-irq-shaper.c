@@ -296,6 +296,30 @@ static void test_conservation(void)
     g_rand_free(rand);
 }
 
+/* What another shaper has delayed is not delayed again, nor raised twice. */
+static void test_forward(void)
+{
+    Bench b;
+
+    bench_init(&b, 20, 200000, 3000);
+    b.level = true;
+    g_assert_true(step(&b, IRQBED_SHAPER_FORWARD).raise);
+    g_assert_cmpuint(step(&b, IRQBED_SHAPER_FORWARD).coalesced, ==, 1);
+    ack(&b);
+    /* It takes what waits in the window along. */
+    post(&b);
+    post(&b);
+    g_assert_true(step(&b, IRQBED_SHAPER_FORWARD).raise);
+    g_assert_cmpuint(b.coalesced, ==, 3);
+    g_assert_cmpuint(b.raised, ==, 2);
+    ack(&b);
+    /* One that is under way covers it. */
+    step(&b, IRQBED_SHAPER_URGENT);
+    b.level = true;
+    g_assert_false(step(&b, IRQBED_SHAPER_FORWARD).raise);
+    g_assert_cmpuint(b.coalesced, ==, 4);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -308,6 +332,7 @@ int main(int argc, char **argv)
     g_test_add_func("/irq-shaper/window-one-limit", test_window_one_limit);
     g_test_add_func("/irq-shaper/urgent", test_urgent);
     g_test_add_func("/irq-shaper/restart", test_restart);
+    g_test_add_func("/irq-shaper/forward", test_forward);
     g_test_add_func("/irq-shaper/drop", test_drop);
     g_test_add_func("/irq-shaper/conservation", test_conservation);
     return g_test_run();
