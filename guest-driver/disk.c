@@ -3,9 +3,9 @@
  * Disks: one gendisk for each logical unit or port, and the tag sets that they
  * share.
  *
- * All disks are made before the first one is shown to the world and none is
- * added later, because a reset quiesces and later releases all queues of the
- * set: one that came in between would be released without being quiesced.
+ * All disks of a set are made before the first one is shown to the world, because
+ * a reset quiesces and later releases all queues of the set: one that came in
+ * between would be released without being quiesced.
  */
 #include <linux/blkdev.h>
 #include <linux/module.h>
@@ -58,6 +58,15 @@ void irqbed_tags_free(struct irqbed_ctrl *ctrl)
 	}
 }
 
+static struct irqbed_disk *irqbed_free_disk(struct irqbed_ctrl *ctrl)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(ctrl->disks); i++) {
+		if (!ctrl->disks[i].gd)
+			return &ctrl->disks[i];
+	}
+	return NULL;
+}
+
 /**
  * irqbed_disk_add() - make a disk, which nobody sees yet
  * @ctrl: the controller
@@ -81,16 +90,17 @@ int irqbed_disk_add(struct irqbed_ctrl *ctrl, const struct irqbed_disk *what)
 	};
 	struct irqbed_queue *q = ctrl->queues[what->queue];
 	struct irqbed_disk *disk;
+	struct gendisk *gd;
 	int err;
 
-	if (ctrl->nr_disks == ARRAY_SIZE(ctrl->disks))
+	disk = irqbed_free_disk(ctrl);
+	if (!disk)
 		return -ENOSPC;
 	if (!q->set) {
 		err = irqbed_tags_init(q, what->depth);
 		if (err)
 			return err;
 	}
-	disk = &ctrl->disks[ctrl->nr_disks];
 	*disk = *what;
 	disk->ctrl = ctrl;
 	if (disk->discard_sectors) {
@@ -98,9 +108,10 @@ int irqbed_disk_add(struct irqbed_ctrl *ctrl, const struct irqbed_disk *what)
 		lim.max_discard_segments = 1;
 		lim.discard_granularity = lim.logical_block_size;
 	}
-	disk->gd = blk_mq_alloc_disk(q->set, &lim, disk);
-	if (IS_ERR(disk->gd))
-		return PTR_ERR(disk->gd);
+	gd = blk_mq_alloc_disk(q->set, &lim, disk);
+	if (IS_ERR(gd))
+		return PTR_ERR(gd);
+	disk->gd = gd;
 	disk->gd->fops = &irqbed_fops;
 	disk->gd->private_data = disk;
 	snprintf(disk->gd->disk_name, DISK_NAME_LEN, "irqbed%dl%u",
@@ -112,22 +123,33 @@ int irqbed_disk_add(struct irqbed_ctrl *ctrl, const struct irqbed_disk *what)
 }
 
 /**
- * irqbed_disks_publish() - show the disks to the world
+ * irqbed_disks_publish() - show the disks to the world that it does not know yet
  * @ctrl: the controller, ready for I/O: partition tables are read now
  *
  * Return: 0 or -errno; in both cases irqbed_disks_remove() cleans up.
  */
 int irqbed_disks_publish(struct irqbed_ctrl *ctrl)
 {
-	for (u32 i = 0; i < ctrl->nr_disks; i++) {
-		struct irqbed_disk *disk = &ctrl->disks[i];
-		int err = device_add_disk(&ctrl->pdev->dev, disk->gd, NULL);
+	struct irqbed_disk *disk;
 
+	irqbed_for_each_disk(ctrl, disk) {
+		int err;
+
+		if (disk->live)
+			continue;
+		err = device_add_disk(&ctrl->pdev->dev, disk->gd, NULL);
 		if (err)
 			return err;
 		disk->live = true;
 	}
 	return 0;
+}
+
+static void irqbed_disk_put(struct irqbed_disk *disk)
+{
+	put_disk(disk->gd);
+	disk->gd = NULL;
+	disk->ctrl->nr_disks--;
 }
 
 /**
@@ -138,13 +160,32 @@ int irqbed_disks_publish(struct irqbed_ctrl *ctrl)
  */
 void irqbed_disks_remove(struct irqbed_ctrl *ctrl)
 {
-	for (u32 i = 0; i < ctrl->nr_disks; i++) {
-		if (ctrl->disks[i].live)
-			del_gendisk(ctrl->disks[i].gd);
+	struct irqbed_disk *disk;
+
+	irqbed_for_each_disk(ctrl, disk) {
+		if (disk->live)
+			del_gendisk(disk->gd);
 	}
-	for (u32 i = 0; i < ctrl->nr_disks; i++)
-		put_disk(ctrl->disks[i].gd);
-	ctrl->nr_disks = 0;
+	irqbed_for_each_disk(ctrl, disk)
+		irqbed_disk_put(disk);
+}
+
+/**
+ * irqbed_disk_remove() - take the disk of one queue away
+ * @ctrl: the controller
+ * @queue: number of the queue, which can still finish or fail requests
+ */
+void irqbed_disk_remove(struct irqbed_ctrl *ctrl, u32 queue)
+{
+	struct irqbed_disk *disk;
+
+	irqbed_for_each_disk(ctrl, disk) {
+		if (disk->queue != queue)
+			continue;
+		if (disk->live)
+			del_gendisk(disk->gd);
+		irqbed_disk_put(disk);
+	}
 }
 
 /**
@@ -153,10 +194,12 @@ void irqbed_disks_remove(struct irqbed_ctrl *ctrl)
  */
 void irqbed_freeze(struct irqbed_ctrl *ctrl)
 {
-	for (u32 i = 0; i < ctrl->nr_disks; i++)
-		blk_freeze_queue_start(ctrl->disks[i].gd->queue);
-	for (u32 i = 0; i < ctrl->nr_disks; i++)
-		blk_mq_freeze_queue_wait(ctrl->disks[i].gd->queue);
+	struct irqbed_disk *disk;
+
+	irqbed_for_each_disk(ctrl, disk)
+		blk_freeze_queue_start(disk->gd->queue);
+	irqbed_for_each_disk(ctrl, disk)
+		blk_mq_freeze_queue_wait(disk->gd->queue);
 }
 
 /**
@@ -165,6 +208,8 @@ void irqbed_freeze(struct irqbed_ctrl *ctrl)
  */
 void irqbed_unfreeze(struct irqbed_ctrl *ctrl)
 {
-	for (u32 i = 0; i < ctrl->nr_disks; i++)
-		blk_mq_unfreeze_queue(ctrl->disks[i].gd->queue);
+	struct irqbed_disk *disk;
+
+	irqbed_for_each_disk(ctrl, disk)
+		blk_mq_unfreeze_queue(disk->gd->queue);
 }

@@ -317,11 +317,15 @@ struct irqbed_disk {
  * @index: the number in the disks' names
  * @depth: slots in use, of each queue
  * @config: the knobs; the live ones change only while the queues are frozen
- * @config_mutex: one change of a knob, or reset of the counters, at a time
+ * @config_mutex: one change of a knob or of the disks, or reset of the counters,
+ *	at a time
  * @irq_mode: what we got, which is not always what @config asks for
  * @recover_mutex: one timeout or reset at a time; also makes them the only
  *	writer of their counters
  * @stuck: map of the queues that @recover_work is to recover
+ * @plugged: map of the queues whose disks have gone or come, for @plug_work
+ * @leaving: the driver leaves: @plug_work does nothing more; under @config_mutex
+ * @disks: those with a gd; changes under @config_mutex once interrupts are on
  * @lock: protects status registers that several queues share, and command state
  *	when the knob "lock" says so; taken in hard interrupts
  * @priv: the transport's own
@@ -338,7 +342,10 @@ struct irqbed_ctrl {
 	struct mutex config_mutex;	/* changes of @config, see above */
 	struct mutex recover_mutex;	/* timeouts and resets, see above */
 	struct work_struct recover_work;
+	struct work_struct plug_work;
 	atomic_t stuck;
+	atomic_t plugged;
+	bool leaving;
 	u64 resets;
 	u64 resets_failed;
 	struct irqbed_disk disks[IRQBED_MAX_LUNS];
@@ -350,6 +357,11 @@ struct irqbed_ctrl {
 	u32 nr_queues;
 	struct irqbed_lock lock ____cacheline_aligned_in_smp;
 };
+
+#define irqbed_for_each_disk(ctrl, disk)				\
+	for ((disk) = (ctrl)->disks;					\
+	     (disk) < (ctrl)->disks + IRQBED_MAX_LUNS; (disk)++)	\
+		if (!(disk)->gd) {} else
 
 /**
  * struct irqbed_reap_result - what a pass did
@@ -421,6 +433,7 @@ int irqbed_params_init(void);
 /* disk.c */
 void irqbed_tags_free(struct irqbed_ctrl *ctrl);
 int irqbed_disk_add(struct irqbed_ctrl *ctrl, const struct irqbed_disk *what);
+void irqbed_disk_remove(struct irqbed_ctrl *ctrl, u32 queue);
 int irqbed_disks_publish(struct irqbed_ctrl *ctrl);
 void irqbed_disks_remove(struct irqbed_ctrl *ctrl);
 void irqbed_freeze(struct irqbed_ctrl *ctrl);
@@ -465,6 +478,11 @@ bool irqbed_any_live(struct irqbed_ctrl *ctrl, u32 queues);
 void irqbed_recover_work(struct work_struct *work);
 void irqbed_recover_schedule(struct irqbed_ctrl *ctrl, u32 queues);
 void irqbed_kill(struct irqbed_ctrl *ctrl);
+
+/* plug.c */
+void irqbed_plug_work(struct work_struct *work);
+void irqbed_plug_schedule(struct irqbed_ctrl *ctrl, u32 queues);
+void irqbed_plug_end(struct irqbed_ctrl *ctrl);
 
 /* stats.c */
 struct seq_file;

@@ -23,6 +23,7 @@ static void irqbed_ctrl_init(struct irqbed_ctrl *ctrl, struct pci_dev *pdev,
 	mutex_init(&ctrl->config_mutex);
 	mutex_init(&ctrl->recover_mutex);
 	INIT_WORK(&ctrl->recover_work, irqbed_recover_work);
+	INIT_WORK(&ctrl->plug_work, irqbed_plug_work);
 }
 
 /* Registers mapped, memory there, the device awake, its disks known. */
@@ -45,6 +46,21 @@ static int irqbed_hw_init(struct irqbed_ctrl *ctrl)
 	if (err)
 		ctrl->ops->stop(ctrl, NULL);
 	return err;
+}
+
+/*
+ * At any time, under load: the disks go first, which waits until every request
+ * has ended, if need be by a timeout and a reset; so interrupts stay on until
+ * then.
+ */
+static void irqbed_take_down(struct irqbed_ctrl *ctrl)
+{
+	irqbed_plug_end(ctrl);
+	irqbed_disks_remove(ctrl);
+	irqbed_irq_mask(ctrl, true);
+	irqbed_irq_exit(ctrl);
+	cancel_work_sync(&ctrl->recover_work);
+	cancel_work_sync(&ctrl->plug_work);
 }
 
 static int irqbed_probe(struct pci_dev *pdev, const struct pci_device_id *id)
@@ -70,7 +86,9 @@ static int irqbed_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		goto out_remove_disks;
 	irqbed_irq_mask(ctrl, false);
 	pci_set_drvdata(pdev, ctrl);
+	mutex_lock(&ctrl->config_mutex);
 	err = irqbed_disks_publish(ctrl);
+	mutex_unlock(&ctrl->config_mutex);
 	if (err)
 		goto out_exit_irq;
 	irqbed_debugfs_add(ctrl);
@@ -80,10 +98,7 @@ static int irqbed_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	return 0;
 
 out_exit_irq:
-	irqbed_disks_remove(ctrl);
-	irqbed_irq_mask(ctrl, true);
-	irqbed_irq_exit(ctrl);
-	cancel_work_sync(&ctrl->recover_work);
+	irqbed_take_down(ctrl);
 out_remove_disks:
 	irqbed_disks_remove(ctrl);
 	irqbed_tags_free(ctrl);
@@ -93,11 +108,7 @@ out_free_index:
 	return err;
 }
 
-/*
- * At any time, under load: the disks go first, which waits until every request
- * has ended, if need be by a timeout and a reset; so interrupts stay on until
- * then.  With the hardware gone there is nothing to wait for.
- */
+/* With the hardware gone there is nothing to wait for. */
 static void irqbed_remove(struct pci_dev *pdev)
 {
 	struct irqbed_ctrl *ctrl = pci_get_drvdata(pdev);
@@ -105,10 +116,7 @@ static void irqbed_remove(struct pci_dev *pdev)
 	irqbed_debugfs_remove(ctrl);
 	if (!pci_device_is_present(pdev))
 		irqbed_kill(ctrl);
-	irqbed_disks_remove(ctrl);
-	irqbed_irq_mask(ctrl, true);
-	irqbed_irq_exit(ctrl);
-	cancel_work_sync(&ctrl->recover_work);
+	irqbed_take_down(ctrl);
 	ctrl->ops->stop(ctrl, NULL);
 	irqbed_tags_free(ctrl);
 	ida_free(&irqbed_ida, ctrl->index);

@@ -80,12 +80,12 @@ static int irqbed_restart(struct irqbed_ctrl *ctrl, struct irqbed_queue *q)
 {
 	int err = 0;
 
-	for (int i = 0; i < IRQBED_START_TRIES && err != -ENODEV; i++) {
+	for (int i = 0; i < IRQBED_START_TRIES; i++) {
 		ctrl->resets++;
 		ctrl->ops->stop(ctrl, q);
 		err = ctrl->ops->start(ctrl, q);
-		if (!err)
-			return 0;
+		if (!err || err == -ENODEV)
+			return err;
 		ctrl->resets_failed++;
 		dev_err(&ctrl->pdev->dev, "reset %d of %d failed: %d\n",
 			i + 1, IRQBED_START_TRIES, err);
@@ -186,6 +186,8 @@ static void irqbed_recover(struct irqbed_ctrl *ctrl, struct irqbed_queue *q,
 		irqbed_recover(ctrl, NULL, IRQBED_LEVEL_CTRL);
 		goto out;
 	}
+	if (err == -ENODEV && q)
+		irqbed_plug_schedule(ctrl, queues);
 	if (err) {
 		ctrl->ops->stop(ctrl, q);
 		irqbed_move(ctrl, queues, IRQBED_QUEUE_RESETTING,
@@ -313,8 +315,11 @@ void irqbed_recover_work(struct work_struct *work)
 		struct irqbed_queue *q = irqbed_next_queue(ctrl, &queues);
 
 		atomic_andnot(BIT(q->index), &ctrl->stuck);
-		if (irqbed_queue_is_dead(q))
+		if (!q->set || irqbed_queue_is_dead(q)) {
+			if (ctrl->ops->recovers_alone)
+				irqbed_plug_schedule(ctrl, BIT(q->index));
 			continue;
+		}
 		dev_err_ratelimited(&ctrl->pdev->dev, "queue %u: error\n",
 				    q->index);
 		irqbed_recover_queue(q, IRQBED_LEVEL_QUEUE);

@@ -217,9 +217,9 @@ static void irqbed_config_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
 		seq_printf(m, "%s\"%s\":%s%s%s", i ? "," : "", knob->name,
 			   quote, text, quote);
 	}
-	seq_printf(m, "},\n\"slots\":%u,\"irq_mode\":\"%s\",\"disks\":%u",
+	seq_printf(m, "},\n\"slots\":%u,\"irq_mode\":\"%s\",\"nr_vectors\":%u,\"disks\":%u",
 		   ctrl->depth, irqbed_irq_mode_words[ctrl->irq_mode],
-		   ctrl->nr_disks);
+		   ctrl->nr_vectors, ctrl->nr_disks);
 }
 
 /* A controller is what the worst off of its queues is, but dead only as a whole. */

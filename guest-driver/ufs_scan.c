@@ -156,6 +156,7 @@ static int irqbed_ufs_unit_ready(struct irqbed_ctrl *ctrl, u8 lun)
  */
 int irqbed_ufs_device_init(struct irqbed_ctrl *ctrl)
 {
+	struct irqbed_disk *disk;
 	int err = -EIO;
 
 	for (int i = 0; err && err != -ENODEV && i < IRQBED_NOP_TRIES; i++)
@@ -171,9 +172,12 @@ int irqbed_ufs_device_init(struct irqbed_ctrl *ctrl)
 		return err;
 	}
 	/* After a reset the units are known already. */
-	for (u32 i = 0; !err && i < ctrl->nr_disks; i++)
-		err = irqbed_ufs_unit_ready(ctrl, ctrl->disks[i].lun);
-	return err;
+	irqbed_for_each_disk(ctrl, disk) {
+		err = irqbed_ufs_unit_ready(ctrl, disk->lun);
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
 static int irqbed_ufs_capacity(struct irqbed_ctrl *ctrl,

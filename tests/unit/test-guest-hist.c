@@ -90,11 +90,35 @@ static void test_extremes(void)
     g_assert_cmpuint(g->max, ==, 7);
 }
 
+/* Two histograms merged are the histogram of all their samples. */
+static void test_merge(void)
+{
+    g_autofree struct irqbed_hist *all = g_new0(struct irqbed_hist, 1);
+    g_autofree struct irqbed_hist *sum = g_new0(struct irqbed_hist, 1);
+    struct irqbed_hist *part[2] = { g_new0(struct irqbed_hist, 1),
+                                    g_new0(struct irqbed_hist, 1) };
+
+    irqbed_hist_merge(sum, part[0]);
+    g_assert_cmpmem(sum, sizeof(*sum), all, sizeof(*all));
+    for (u64 i = 0; i < 1000; i++) {
+        u64 val = i * i * 37 + 5;
+
+        guest_hist_add(all, val);
+        guest_hist_add(part[i % 3 == 0], val);
+    }
+    irqbed_hist_merge(sum, part[1]);
+    irqbed_hist_merge(sum, part[0]);
+    g_assert_cmpmem(sum, sizeof(*sum), all, sizeof(*all));
+    g_free(part[0]);
+    g_free(part[1]);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/guest-hist/same-shape", test_same_shape);
     g_test_add_func("/guest-hist/same-samples", test_same_samples);
     g_test_add_func("/guest-hist/extremes", test_extremes);
+    g_test_add_func("/guest-hist/merge", test_merge);
     return g_test_run();
 }
