@@ -93,6 +93,8 @@ def _settings(config):
         yield from ((f"{part}.{key}", value) for key, value in sorted(config.get(part, {}).items()))
     for number, device in enumerate(config["device"]):
         yield from ((f"device.{number}.{key}", value) for key, value in sorted(device.items()))
+    for name, variant in config.get("variant", {}).items():
+        yield from ((f"variant.{name}.{key}", value) for key, value in variant.items())
 
 
 def page(named):

@@ -4,7 +4,7 @@
 import json
 
 from irqbed_tool import metrics, results
-from support import TempDirCase, cell_of, irqbed, made_results, tiny
+from support import TINY, TempDirCase, cell_of, irqbed, made_results, tiny
 
 
 class Compare(TempDirCase):
@@ -114,6 +114,10 @@ class Compare(TempDirCase):
         worse = [change for change in data["changes"] if change["verdict"] == "worse"]
         self.assertEqual(worse[0]["metric"], "iops_avg")
 
+    def test_a_probe_in_one_of_two_is_another_experiment(self):
+        with_probe = made_results(tiny(sets=["probe.period_us=100"]))
+        self.assertEqual(self.compare(made_results(), with_probe).returncode, 2)
+
 
 class Report(TempDirCase):
     def test_one_self_contained_page(self):
@@ -129,6 +133,13 @@ class Report(TempDirCase):
         self.assertNotRegex(page, r'(?i)<script|src=(?!"data:)|href=|url\(|@import')
         self.assertIn("&lt;b&gt;panic&lt;/b&gt;", page)
         self.assertIn("1 avg IOPS", page)
+
+    def test_configuration_with_variants_and_probe(self):
+        text = TINY.replace("numjobs = [1, 2]", 'variant = ["a"]\n[variant.a]\niodepth = 7\n[probe]\n')
+        results.save(self.dir, made_results(tiny(text)), {})
+        page = irqbed("report", self.dir).stdout
+        for line in ("variant.a.iodepth = 7", "probe.period_us = 100"):
+            self.assertIn(line, page)
 
     def test_to_a_file(self):
         results.save(self.dir, made_results(), {})
