@@ -188,10 +188,11 @@ class Verdict(unittest.TestCase):
 
     def test_time_in_the_interrupt(self):
         """Share of the load's run time, over all runs."""
-        driver = self.driver(hard_ns={"count": 10, "sum": 3_000_000})
+        driver = self.driver(hard_ns={"count": 10, "sum": 3_000_000}, thread_ns={"count": 1, "sum": 1_000_000})
         runtime_ms = metrics.from_fio(json.loads(data("fio-clean.json")))["runtime_ms"]
         entry = judged(self.fio, {**self.fio, "name": "fio1"}, driver)
         self.assertAlmostEqual(entry["metrics"]["irq_cpu_pct"], 300 / (2 * runtime_ms), places=5)
+        self.assertAlmostEqual(entry["metrics"]["ending_cpu_pct"], 400 / (2 * runtime_ms), places=5)
         self.assertNotIn("irq_cpu_pct", judged(self.fio, self.driver())["metrics"])
 
     def test_lost_requests(self):
