@@ -298,8 +298,9 @@ static void scsi_nothing(IrqbedUfsReq *r, IrqbedUfsLu *lu)
 }
 
 /*
- * UFS 3.1, FORMAT UNIT: nothing to do, for a block that was never written reads as
- * any other.  A parameter list, which could only describe defects, is refused.
+ * UFS 3.1, FORMAT UNIT: nothing to do, for a block that was never written
+ * reads as any other.  A parameter list, which could only describe defects, is
+ * refused.
  */
 static void scsi_format(IrqbedUfsReq *r, IrqbedUfsLu *lu)
 {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A few commands over a QMP socket, enough for these tests."""
+"""A few commands over a QMP socket, enough for these tests and those of tests/guest."""
 
+import contextlib
 import json
 import socket
+import threading
 import time
 
 
@@ -46,6 +48,12 @@ class Qmp:
                 return answer["return"]
         raise OSError(f"{command}: QEMU closed the connection")
 
+    def go_on(self):
+        """Start a VM that was saved when it stood still, once it is restored."""
+        while self.run("query-status")["status"] == "inmigrate":
+            time.sleep(0.05)
+        self.run("cont")
+
     def save(self, path):
         """Stop the VM and write its state to a file."""
         self.run("stop")
@@ -57,3 +65,19 @@ class Qmp:
             if status in ("failed", "cancelled"):
                 raise OSError(f"migrate to {path}: {status}")
             time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def resume(guest):
+    """Let a restored VM go on: it was saved when it stood still."""
+
+    def go_on():
+        with contextlib.suppress(OSError, ValueError), Qmp(guest.qmp_socket()) as monitor:
+            monitor.go_on()
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()

@@ -33,7 +33,7 @@ from irqbed_tool import jobs, paths, vm
 from irqbed_tool.errors import UserError
 from irqbed_tool.evaluate import kernel_trouble
 from irqbed_tool.setup import cpio
-from qmp import Qmp
+from qmp import Qmp, resume
 
 QUANTUM_NS = 5000
 CPUS = 8
@@ -323,24 +323,6 @@ def test_digest(tap):
                   "done, all steps good, more than 10 polls if loaded", (outcome.status, outcome.reason, failed, how))
         tap.check(f"run {number} gives the same bytes as the first", produced == first, "the same bytes",
                   produced == first or first_difference(first, produced))
-
-
-@contextlib.contextmanager
-def resume(guest):
-    """Let a restored VM go on: it was saved when it stood still."""
-
-    def go_on():
-        with contextlib.suppress(OSError, ValueError), Qmp(guest.qmp_socket()) as monitor:
-            while monitor.run("query-status")["status"] == "inmigrate":
-                time.sleep(0.05)
-            monitor.run("cont")
-
-    thread = threading.Thread(target=go_on)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
 
 
 def test_snapshot(tap):

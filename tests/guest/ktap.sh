@@ -298,3 +298,75 @@ stock_recovery_test() { # abort | lu-reset | host-reset
 	rmmod ufshcd-pci
 	ktap_end
 }
+
+# --- a request against its timeout ---------------------------------------------------
+
+RACE_PERIOD=256000000
+
+# True when the device was told to give the read up that began at PHASE.
+race_lost() { # DISK PHASE
+	before=$(dev requests.aborted)
+	said=$(race read "$1" "$2")
+	[ "$said" = ok ] || { RACE_WRONG=$((RACE_WRONG + 1)); note "at $2: $said"; }
+	[ "$(dev requests.aborted)" -gt "$before" ]
+}
+
+# RACE_WON and RACE_LOST: a moment that is early enough, and one, close after it, that is not.
+race_find() { # DISK
+	RACE_WON=
+	RACE_LOST=
+	phase=0
+	while [ $phase -le $RACE_PERIOD ] && [ -z "$RACE_LOST" ]; do
+		if ! race_lost "$1" $phase; then
+			RACE_WON=$phase
+		elif [ -n "$RACE_WON" ]; then
+			RACE_LOST=$phase
+		fi
+		phase=$((phase + RACE_PERIOD / 16))
+	done
+	[ -n "$RACE_LOST" ] || return 1
+	while [ $((RACE_LOST - RACE_WON)) -gt 1000 ]; do
+		phase=$(((RACE_LOST + RACE_WON) / 2))
+		if race_lost "$1" $phase; then
+			RACE_LOST=$phase
+		else
+			RACE_WON=$phase
+		fi
+	done
+}
+
+# WON and LOST, of one request at each distance from RACE_WON.
+race_sweep() { # DISK
+	WON=0
+	LOST=0
+	d=-50
+	while [ $d -le 50 ]; do
+		if race_lost "$1" $((RACE_WON + d * 1000)); then
+			LOST=$((LOST + 1))
+		else
+			WON=$((WON + 1))
+		fi
+		d=$((d + 1))
+	done
+	note "around $RACE_WON ns: of 101 requests $WON were answered in time, $LOST given up"
+}
+
+# Seven checks. The moment where it turns is that of a driver's thread, and can move: three tries.
+race_checks() { # DISK
+	RACE_WRONG=0
+	# What is printed on the way takes its time, each time another one.
+	dmesg -n 1
+	succeeds "the pattern is written" race write "$1"
+	for try in 1 2 3; do
+		race_find "$1" || break
+		race_sweep "$1"
+		[ $WON -lt 10 ] || [ $LOST -lt 10 ] || break
+	done
+	is "there is a moment where it turns (try $try)" "${RACE_LOST:+yes}" yes
+	at_least "some were answered in time" "$WON" 10
+	at_least "some were given up" "$LOST" 10
+	is "all came back, with the right data" "$RACE_WRONG" 0
+	is "the device lost none of its requests" "$(dev requests.fetched) $(dev requests.in_flight)" \
+		"$(($(dev requests.completed) + $(dev requests.failed) + $(dev requests.aborted))) 0"
+	is "the device saw no mistakes of the driver" "$(dev guest_errors)" 0
+}

@@ -11,6 +11,7 @@ controller of its own:
 
   # irqbed-device: KNOB=VALUE...   properties of the controller
   # irqbed-disks: N                its disks, of 32 MiB each (default 1)
+  # irqbed-lu: N KNOB=VALUE...     properties of disk N
   # irqbed-driver: stock | irqbed [PARAMETER=VALUE...]
   # irqbed-cpus: N                 (default 2)
   # irqbed-kernel: VERSION...      (default 6.12); of several each is a test of
@@ -24,11 +25,14 @@ controller of its own:
                                    switched off: no other test shares its boot
   # irqbed-limit: SECONDS          of guest time (default 300)
 
+environment: GUEST_PROGRAMS, the folder with the programs of this directory (built by meson)
+
 After each test the kernel's messages are looked at: a test whose checks are
 all good fails all the same when the kernel complained.
 """
 
 import dataclasses
+import os
 import re
 import sys
 import tempfile
@@ -46,7 +50,7 @@ from irqbed_tool.setup import cpio
 
 DISK_BYTES = 32 << 20
 HEADER = re.compile(r"^# irqbed-(\w+):\s*(.*)$", re.M)
-DEFAULTS = {"device": "", "disks": "1", "driver": "irqbed", "cpus": "2", "kernel": paths.DEFAULT_KERNEL,
+DEFAULTS = {"device": "", "disks": "1", "lu": "", "driver": "irqbed", "cpus": "2", "kernel": paths.DEFAULT_KERNEL,
             "clock": "virtual", "insn": "1", "args": "", "probe": "", "slot": "", "limit": "300"}
 # A root port, so that the controller behind it can vanish; the guest's own
 # hot-plug driver has to notice, not ACPI.
@@ -81,6 +85,7 @@ class Case:
     machine: Machine
     knobs: dict
     disks: int
+    lu: tuple               # number of a disk, its properties
     params: str
     limit_s: int
     index: int = 0          # of its controller in the VM
@@ -90,10 +95,11 @@ class Tap:
     """Numbered results on standard output; the plan comes last."""
 
     def __init__(self):
-        self.count = 0
+        self.count = self.failed = 0
 
     def result(self, good, text):
         self.count += 1
+        self.failed += not good
         print(f"{'ok' if good else 'not ok'} {self.count} - {text}", flush=True)
 
     def skip(self, name, reason):
@@ -136,12 +142,14 @@ def read_cases(word):
     if only and only not in versions:
         raise UserError(f"tests/guest: {word}: must be one of {', '.join(f'{name}@{v}' for v in versions)}")
     knobs = knobs_of(said["device"])
+    number, *options = said["lu"].split(None, 1) or ["0"]
+    lu = (int(number), knobs_of(" ".join(options)))
     cases = []
     for version in [only] if only else versions:
         machine = Machine(int(said["cpus"]), version, said["clock"], int(said["insn"]),
                           said["args"], said["probe"], said["slot"])
         full_name = name if len(versions) == 1 else f"{name}@{version}"
-        cases.append(Case(full_name, name, machine, knobs, int(said["disks"]), " ".join(words[1:]),
+        cases.append(Case(full_name, name, machine, knobs, int(said["disks"]), lu, " ".join(words[1:]),
                           int(said["limit"])))
     return cases
 
@@ -163,7 +171,7 @@ def make_devices(cases, folder):
             image = folder / f"{case.name}-{lun}.img"
             with open(image, "wb") as file:
                 file.truncate(DISK_BYTES)
-            lus.append(vm.Lu(str(image)))
+            lus.append(vm.Lu(str(image), case.lu[1] if lun == case.lu[0] else {}))
         devices.append(vm.Device("irqbed-ufs", f"ufs{index}", case.knobs, lus))
     return devices
 
@@ -181,8 +189,13 @@ def make_job(cases):
 
 
 def scripts_archive(folder):
-    """The scripts as they are now, in place of those of the image."""
+    """The scripts as they are now, in place of those of the image, and their programs."""
     archive = cpio.Archive()
+    built = Path(os.environ.get("GUEST_PROGRAMS") or paths.host_build() / "tests" / "guest")
+    for program in sorted(HERE.glob("*.c")):
+        path = built / f"guest-{program.stem}"
+        if path.exists():   # else a test that wants it says that it is not found
+            archive.file(f"bin/{program.stem}", path.read_bytes(), executable=True)
     for path in sorted(HERE.glob("*.sh")):
         archive.file(f"tests/{path.name}", path.read_bytes(), executable=True)
     target = folder / "tests.cpio"

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Case abort-race with our driver: a request's answer and the driver's reset for
+# its being too old come together, at every distance from -50 to +50 us. Each
+# request ends once, with the right data.
+#
+# irqbed-device: service-read-ns-per-kib=8398438
+# irqbed-driver: irqbed timeout_ms=1000
+# irqbed-limit: 6000
+# shellcheck source=tests/guest/ktap.sh
+. /tests/ktap.sh
+ktap_plan 9
+driver_load
+race_checks "$DISK"
+conserved "after the races"
+# What is answered while the driver is about to reset is not lost, and counts as a reset.
+at_least "no loss without a reset" "$(drv resets)" "$(dev requests.aborted)"
+driver_unload
+ktap_end
