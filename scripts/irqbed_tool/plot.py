@@ -3,7 +3,9 @@
 
 One panel for each metric: a group of bars for each row of the table, a bar for
 each column, published ones pale beside the measured ones. A cell that did not
-pass has no bar.
+pass has no bar. Where the table names two metrics between which there is a
+trade-off (pareto), the first panel is one of them against the other: a curve
+for each row, a point for each column.
 """
 
 import shutil
@@ -57,14 +59,41 @@ def panel(tab, metric, number):
     return [*data, "END", f"set title {quoted(METRICS[metric].title)}", "plot " + ", \\\n  ".join(plots)]
 
 
+def trade_off(tab, metrics):
+    """gnuplot's lines for the first of two metrics against the second; None where no row has two points."""
+    curves = []
+    for row in dict.fromkeys(name for name, _ in tab.rows):
+        points = []
+        for column, title in zip(tab.columns, tab.titles):
+            y, x = (shown_figure(tab, "measured", row, metric, column) for metric in metrics)
+            if None not in (x, y):
+                points.append(f"{x:.6g} {y:.6g} {quoted(title)}")
+        if len(points) > 1:
+            curves.append((row, points))
+    if not curves:
+        return None
+    lines, plots = [], []
+    for number, (row, points) in enumerate(curves):
+        colour = f"linecolor rgb {quoted(COLOURS[number % len(COLOURS)])}"
+        lines += [f"$curve{number} << END", *points, "END"]
+        plots += [f"$curve{number} using 1:2 title {quoted(row)} with linespoints pointtype 7 {colour}",
+                  f"$curve{number} using 1:2:3 notitle with labels offset 0,0.8"]
+    y_title, x_title = (METRICS[metric].title for metric in metrics)
+    return [*lines, f"set title {quoted(f'{y_title} against {x_title}')}", f"set xlabel {quoted(x_title)}",
+            f"set ylabel {quoted(y_title)}", "plot " + ", \\\n  ".join(plots), "unset xlabel", "unset ylabel"]
+
+
 def script(data, kind):
     """The gnuplot program that writes one picture to its standard output, or None when there is nothing to draw."""
     tab = table.make(data)
     metrics = [metric for metric in data["config"]["table"]["metrics"] if bars(tab, metric)]
     if not metrics:
         return None
-    across = min(2, len(metrics))
-    down = -(-len(metrics) // across)
+    best = data["config"]["table"].get("pareto", [])
+    curve = trade_off(tab, best) if len(best) == 2 else None
+    panels = len(metrics) + bool(curve)
+    across = min(2, panels)
+    down = -(-panels // across)
     size = f"{PANEL_PX[0] * across},{PANEL_PX[1] * down + 40}"
     lines = [f"set terminal {FORMATS[kind]} size {size}",
              f"set multiplot layout {down},{across} title {quoted(data['title'])}",
@@ -72,6 +101,7 @@ def script(data, kind):
              "set yrange [0:*]", "set grid ytics", "set key outside right top", "set offsets 0, 0, graph 0.05, 0"]
     if max(len(row) for row, _ in tab.rows) > 12:
         lines.append("set xtics rotate by -30")
+    lines += curve or []
     for number, metric in enumerate(metrics):
         lines += panel(tab, metric, number)
     return "\n".join([*lines, "unset multiplot", ""])

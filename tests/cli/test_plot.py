@@ -6,7 +6,7 @@ import unittest
 import xml.etree.ElementTree as ET
 
 from irqbed_tool import plot, report
-from support import made_results, published_as_measured
+from support import TINY, made_results, published_as_measured, tiny
 
 
 def words(svg):
@@ -25,6 +25,12 @@ class Script(unittest.TestCase):
         data = made_results()
         data["cells"][0]["status"] = "errors"
         self.assertIn('"1" NaN 1000', plot.script(data, "png"))
+
+    def test_two_pareto_metrics_make_a_curve(self):
+        data = made_results(tiny(TINY + '[table]\ncolumns = "policy"\npareto = ["iops", "clat_mean_ns"]\n'))
+        script = plot.script(data, "svg")
+        self.assertIn('set title "IOPS against clat mean us"', script)
+        self.assertIn('\n100 1000 "hardirq"\n100 1000 "bounded"\nEND', script)
 
     def test_nothing_to_draw(self):
         data = made_results()

@@ -42,8 +42,11 @@ def make_job():
 
 
 def cpu_s(process):
-    """CPU time that a process has used."""
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    """CPU time that a process has used; None after its end, when the last answers are read."""
+    try:
+        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:
+        return None
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
