@@ -147,6 +147,12 @@ class TreeTest(SetupCase):
         self.assertEqual(first.wait(timeout=WAIT_S), 0)
         self.assertEqual(self.ran(), ["one", "two", "three"])
 
+    def test_several_of_one_tree_at_once_in_a_new_cache(self):
+        started = [self.start(self.SCRIPT, TREE="/trees/one") for _ in range(6)]
+        for process in started:
+            _, err = process.communicate(timeout=WAIT_S)
+            self.assertEqual(process.returncode, 0, err)
+
     def test_another_tree_can_have_it_later_and_says_so(self):
         self.assertEqual(self.finish(self.SCRIPT, TREE="/trees/one")[0], 0)
         status, err = self.finish(self.SCRIPT, TREE="/trees/two")

@@ -82,24 +82,32 @@ def claim_cache(progress=True):
     name, tree = paths.cache() / "tree", str(paths.REPO)
     if name in CLAIMED:
         return
-    file = open(name, "a+", encoding="utf-8")       # pylint: disable=consider-using-with
-    fcntl.flock(file, fcntl.LOCK_SH)
-    file.seek(0)
-    owner = file.read()
-    if owner != tree:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"{paths.cache()}: is in use by the work tree {owner or '(unknown)'}; wait for its "
-                            "end, or pass XDG_CACHE_HOME=DIR for a cache of this tree's own") from None
-        if owner and progress:
-            print(f"irqbed: {paths.cache()} was that of the work tree {owner}; what differs is built again "
-                  "(XDG_CACHE_HOME=DIR gives each tree its own)", file=sys.stderr, flush=True)
-        file.truncate(0)
-        file.write(tree)
-        file.flush()
+    # One at a time looks whose it is: of two that both come first, the second one finds the first's name.
+    with open(paths.cache() / "tree-lock", "a", encoding="utf-8") as guard:
+        fcntl.flock(guard, fcntl.LOCK_EX)
+        file = open(name, "a+", encoding="utf-8")       # pylint: disable=consider-using-with
         fcntl.flock(file, fcntl.LOCK_SH)
+        file.seek(0)
+        owner = file.read()
+        if owner != tree:
+            take_over(file, owner, progress)
+            file.truncate(0)
+            file.write(tree)
+            file.flush()
+            fcntl.flock(file, fcntl.LOCK_SH)
     CLAIMED[name] = file
+
+
+def take_over(file, owner, progress):
+    """Lock the cache's FILE against all others, or say who uses it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UserError(f"{paths.cache()}: is in use by the work tree {owner}; wait for its end, or pass "
+                        "XDG_CACHE_HOME=DIR for a cache of this tree's own") from None
+    if owner and progress:
+        print(f"irqbed: {paths.cache()} was that of the work tree {owner}; what differs is built again "
+              "(XDG_CACHE_HOME=DIR gives each tree its own)", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
