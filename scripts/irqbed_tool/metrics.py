@@ -54,7 +54,6 @@ METRICS = {
     "irqs_per_io": Metric("interrupts per I/O", -1, 5),
     "irq_cpu_pct": Metric("hard interrupt % of a CPU", -1, 10, unit="%"),
     "thread_cpu_pct": Metric("threads % of a CPU", -1, 10, unit="%"),
-    "ending_cpu_pct": Metric("both % of a CPU", -1, 10, unit="%"),
     "lock_hold_ns_mean": Metric("lock hold us", -1, 0, 1e-3, "us"),
     "lock_wait_ns_mean": Metric("lock wait us", -1, 0, 1e-3, "us"),
     "host_lock_hold_ns_mean": Metric("host lock hold us", -1, 0, 1e-3, "us"),
@@ -211,8 +210,6 @@ def from_driver(drivers, load_ns):
         hists = [stats[key] for stats in drivers.values() if key in stats]
         if hists and load_ns:
             out[metric] = 100 * sum(hist["sum"] for hist in hists) / load_ns
-    if "irq_cpu_pct" in out and "thread_cpu_pct" in out:
-        out["ending_cpu_pct"] = out["irq_cpu_pct"] + out["thread_cpu_pct"]
     locks = [item for stats in drivers.values() for item in stats.get("locks", {}).items()]
     for what in ("lock_hold_ns", "lock_wait_ns"):
         out[f"{what}_mean"] = _hist_mean(lock[what] for _, lock in locks)

@@ -192,7 +192,7 @@ class Verdict(unittest.TestCase):
         runtime_ms = metrics.from_fio(json.loads(data("fio-clean.json")))["runtime_ms"]
         entry = judged(self.fio, {**self.fio, "name": "fio1"}, driver)
         self.assertAlmostEqual(entry["metrics"]["irq_cpu_pct"], 300 / (2 * runtime_ms), places=5)
-        self.assertAlmostEqual(entry["metrics"]["ending_cpu_pct"], 400 / (2 * runtime_ms), places=5)
+        self.assertAlmostEqual(entry["metrics"]["thread_cpu_pct"], 100 / (2 * runtime_ms), places=5)
         self.assertNotIn("irq_cpu_pct", judged(self.fio, self.driver())["metrics"])
 
     def test_lost_requests(self):
