@@ -48,6 +48,7 @@ class Peers(unittest.TestCase):
             "device_cpu_vs_qemu_ufs": 1.2, "device_cpu_vs_qemu_nvme": 1.5, "driver_insns_vs_stock_ufs": 0.5,
             "driver_insns_vs_null_blk": 1.5})
         self.assertEqual(result["info"]["driver_insns_vs_null_blk_qd1"], 1.0)
+        self.assertEqual(result["info"]["above_null_blk_vs_stock_ufs_qd32"], 0.25)
         self.assertEqual(result["info"]["ours_cpu_ns_qd32"], 30)
 
 
