@@ -11,6 +11,7 @@ from pathlib import Path
 
 import seeds_ahci
 import seeds_ctl
+import seeds_mcq
 import seeds_probe
 import seeds_ufs
 
@@ -32,6 +33,13 @@ def disks(count):
                     for number in range(count))
 
 
+def ufs(options, seeds):
+    """Half the time of a controller: by doorbell, or with queues."""
+    return Target(
+        300, f"{disks(2)} -device irqbed-ufs,id=dev,{options}{MODEL} -device irqbed-ufs-lu,bus=dev.0,lun=0,drive=n0 "
+        "-device irqbed-ufs-lu,bus=dev.0,lun=1,drive=n1", "irqbed-ufs", seeds, REQUESTS)
+
+
 @dataclass(frozen=True)
 class Target:
     seconds: int                # its share of the suite's time
@@ -45,9 +53,8 @@ class Target:
 
 
 TARGETS = {
-    "irqbed-ufs": Target(
-        600, f"{disks(2)} -device irqbed-ufs,id=dev,{MODEL} -device irqbed-ufs-lu,bus=dev.0,lun=0,drive=n0 "
-        "-device irqbed-ufs-lu,bus=dev.0,lun=1,drive=n1", "irqbed-ufs", seeds_ufs.SEEDS, REQUESTS),
+    "irqbed-ufs": ufs("", seeds_ufs.SEEDS),
+    "irqbed-ufs-mcq": ufs("mcq=on,mcq-maxq=4,", seeds_mcq.SEEDS),
     "irqbed-ahci": Target(
         600, f"{disks(2)} -device irqbed-ahci,id=dev,ports=3,msi-vectors=4,ccc=on,{MODEL} "
         "-device irqbed-ahci-drive,bus=dev.0,port=0,drive=n0 -device irqbed-ahci-drive,bus=dev.0,port=1,drive=n1",
