@@ -157,7 +157,8 @@ def device_args(devices):
             options = "".join(f",{k.replace('_', '-')}={_prop(v)}" for k, v in lu.options.items())
             argv += ["-blockdev", f"driver=raw,node-name={node},discard=unmap,file.driver=file,"
                                   f"file.filename={_prop(lu.path)}",
-                     "-device", f"{dev.type}-{suffix},bus={dev.id}.0,{number}={lun},drive={node}{options}"]
+                     "-device", f"{dev.type}-{suffix},id={dev.id}-{suffix}{lun},bus={dev.id}.0,"
+                                f"{number}={lun},drive={node}{options}"]
     return argv
 
 

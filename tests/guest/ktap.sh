@@ -161,12 +161,25 @@ conserved() { # DESCRIPTION
 # Let no driver have the controllers of the other tests in this VM.
 only_my_device() {
 	for other in /sys/bus/pci/devices/*; do
-		if [ "$(cat "$other/vendor"):$(cat "$other/device")" = 0x1b36:0x0013 ]; then
-			case $other in
-			"$SYS") echo >"$other/driver_override" ;;
-			*) echo nobody >"$other/driver_override" ;;
-			esac
-		fi
+		case $(cat "$other/vendor"):$(cat "$other/device"):$other in
+		*:*:"$SYS") echo >"$other/driver_override" ;;
+		0x1b36:0x0013:* | 0x1234:0x4941:*) echo nobody >"$other/driver_override" ;;
+		esac
+	done
+}
+
+# Have QEMU do something; the effect comes a while later. A QMP command with its
+# arguments beside it: '{"execute": "device_del", "id": "ahci0-drive0"}'.
+host_do() { # JSON
+	echo "irqbed-host: $1" >/dev/console
+}
+
+# Up to 3 min, for what the host or a kernel thread has to do first.
+wait_long() { # COMMAND...
+	long=60
+	until wait_until "$@"; do
+		long=$((long - 1))
+		[ $long -gt 0 ] || return 1
 	done
 }
 
@@ -179,7 +192,6 @@ wait_until() { # COMMAND...
 		tries=$((tries - 1))
 	done
 }
-
 
 driver_load() {
 	only_my_device
@@ -209,9 +221,11 @@ fio_verify() { # FIO-OPTION...
 }
 
 # Reads in batches of 32, the next when all of one are back.
-fio_batches() { # COUNT
-	disk_fio batch --filename="$DISK" --rw=randread --size=16m --number_ios=$(($1 * 32)) \
-		--iodepth=32 --iodepth_batch_submit=32 --iodepth_batch_complete_min=32 \
+fio_batches() { # COUNT FIO-OPTION...
+	batches=$1
+	shift
+	disk_fio batch --filename="$DISK" --rw=randread --size=16m --number_ios=$((batches * 32)) \
+		--iodepth=32 --iodepth_batch_submit=32 --iodepth_batch_complete_min=32 "$@" \
 		--iodepth_batch_complete_max=32
 }
 
@@ -228,6 +242,30 @@ fio_load() { # FILENAMES FIO-OPTION...
 # More than a few requests are in the device; for wait_until.
 device_busy() {
 	[ "$(dev requests.in_flight)" -gt 8 ] 2>/dev/null
+}
+
+# Case lost-irq, of any kind of controller.
+lost_irq_test() {
+	ktap_plan 13
+
+	driver_load
+	for policy in hardirq threaded bounded; do
+		knob policy $policy
+		reset_stats
+		dropped=$(dev irq.dropped)
+		succeeds "$policy: data is right at depth 1" fio_verify --filename="$DISK" --iodepth=1 --size=1m
+		dropped=$(($(dev irq.dropped) - dropped))
+		at_least "$policy: the device did drop interrupts" "$dropped" 4
+		is "$policy: as many were recovered, without a reset" \
+			"$(drv recovered_without_irq) $(drv resets)" "$dropped 0"
+		conserved $policy
+	done
+	# At depth 8 the next interrupt finds the lost request too: no stall, no reset.
+	reset_stats
+	fio_verify --filename="$DISK" --iodepth=8 --size=4m >/tmp/fio.out
+	is "depth 8: fio's status, resets" "$? $(drv resets)" "0 0"
+	driver_unload
+	ktap_end
 }
 
 # --- the kernel's own UFS driver ---------------------------------------------------

@@ -9,6 +9,7 @@ A test is NAME.sh, a KTAP script for the guest's shell. Its header says which
 machine it needs; tests that can share a machine share one boot, each with a
 controller of its own:
 
+  # irqbed-type: ufs | ahci        kind of controller (default ufs)
   # irqbed-device: KNOB=VALUE...   properties of the controller
   # irqbed-disks: N                its disks, of 32 MiB each (default 1)
   # irqbed-lu: N KNOB=VALUE...     properties of disk N
@@ -23,26 +24,33 @@ controller of its own:
   # irqbed-probe: KNOB=VALUE...    an irqbed-probe with these properties
   # irqbed-slot: root              the controller sits in a slot that can be
                                    switched off: no other test shares its boot
+  # irqbed-iommu: on               interrupts can be remapped: several MSI
   # irqbed-limit: SECONDS          of guest time (default 300)
 
 environment: GUEST_PROGRAMS, the folder with the programs of this directory (built by meson)
+
+What only the host can do a test asks for by a line on the console, see host_do
+in ktap.sh; that is for clock: host, as it takes a while.
 
 After each test the kernel's messages are looked at: a test whose checks are
 all good fails all the same when the kernel complained.
 """
 
 import dataclasses
+import json
 import os
 import re
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REPO = HERE.parents[1]
-sys.path.insert(0, str(REPO / "scripts"))
+sys.path[:0] = [str(REPO / "scripts"), str(REPO / "tests" / "clock")]
 
 # pylint: disable=wrong-import-position
+import qmp
 from irqbed_tool import jobs, paths, setup, vm
 from irqbed_tool.errors import UserError
 from irqbed_tool.evaluate import kernel_trouble
@@ -50,8 +58,9 @@ from irqbed_tool.setup import cpio
 
 DISK_BYTES = 32 << 20
 HEADER = re.compile(r"^# irqbed-(\w+):\s*(.*)$", re.M)
-DEFAULTS = {"device": "", "disks": "1", "lu": "", "driver": "irqbed", "cpus": "2", "kernel": paths.DEFAULT_KERNEL,
-            "clock": "virtual", "insn": "1", "args": "", "probe": "", "slot": "", "limit": "300"}
+DEFAULTS = {"type": "ufs", "device": "", "disks": "1", "lu": "", "driver": "irqbed", "cpus": "2",
+            "kernel": paths.DEFAULT_KERNEL, "clock": "virtual", "insn": "1", "args": "", "probe": "", "slot": "",
+            "iommu": "", "limit": "300"}
 # A root port, so that the controller behind it can vanish; the guest's own
 # hot-plug driver has to notice, not ACPI.
 SLOT_ADDRESS = "0000:00:10.0"
@@ -59,6 +68,10 @@ SLOT_ARGS = ("-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
              "-device", "pcie-root-port,id=root,chassis=1,slot=1,addr=0x10")
 RESULT = re.compile(r"^\s*(ok|not ok)\s+\d+\s*-?\s*(.*)$")
 PLAN = re.compile(r"^\s*1\.\.(\d+)(?:\s*# SKIP\s*(.*))?$")
+# Several messages of one function need interrupt remapping on x86.
+IOMMU_ARGS = ("-device", "intel-iommu,intremap=on")
+IOMMU_WORDS = ("intel_iommu=on", "iommu=pt")
+HOST_DO = re.compile(r"irqbed-host: (.*)")
 KTAP_SKIP = 4
 TAIL_LINES = 30
 # In host time TCG is no good clock, and the kernel says so.
@@ -76,12 +89,14 @@ class Machine:
     args: str
     probe: str
     slot: str
+    iommu: str
 
 
 @dataclasses.dataclass
 class Case:
     name: str               # NAME, or NAME@VERSION
     script: str
+    type: str
     machine: Machine
     knobs: dict
     disks: int
@@ -116,7 +131,7 @@ class Tap:
 
 
 def known_names():
-    return sorted(p.stem for p in HERE.glob("*.sh") if p.stem != "ktap")
+    return sorted(p.stem for p in HERE.glob("*.sh") if not p.stem.startswith("ktap"))
 
 
 def knobs_of(words):
@@ -135,6 +150,8 @@ def read_cases(word):
         if key not in DEFAULTS:
             raise UserError(f"{path}: irqbed-{key}: no such key; there are {', '.join(DEFAULTS)}")
         said[key] = value.strip()
+    if said["type"] not in ("ufs", "ahci"):
+        raise UserError(f"{path}: irqbed-type: {said['type']}; must be ufs or ahci")
     words = said["driver"].split()
     if words[0] not in ("irqbed", "stock"):
         raise UserError(f"{path}: irqbed-driver: {words[0]}; must be irqbed or stock")
@@ -147,9 +164,9 @@ def read_cases(word):
     cases = []
     for version in [only] if only else versions:
         machine = Machine(int(said["cpus"]), version, said["clock"], int(said["insn"]),
-                          said["args"], said["probe"], said["slot"])
+                          said["args"], said["probe"], said["slot"], said["iommu"])
         full_name = name if len(versions) == 1 else f"{name}@{version}"
-        cases.append(Case(full_name, name, machine, knobs, int(said["disks"]), lu, " ".join(words[1:]),
+        cases.append(Case(full_name, name, said["type"], machine, knobs, int(said["disks"]), lu, " ".join(words[1:]),
                           int(said["limit"])))
     return cases
 
@@ -172,7 +189,7 @@ def make_devices(cases, folder):
             with open(image, "wb") as file:
                 file.truncate(DISK_BYTES)
             lus.append(vm.Lu(str(image), case.lu[1] if lun == case.lu[0] else {}))
-        devices.append(vm.Device("irqbed-ufs", f"ufs{index}", case.knobs, lus))
+        devices.append(vm.Device(f"irqbed-{case.type}", f"{case.type}{index}", case.knobs, lus))
     return devices
 
 
@@ -180,7 +197,7 @@ def make_job(cases):
     job = jobs.Job().dmesg()
     for case in cases:
         address = "0000:01:00.0" if case.machine.slot else vm.pci_address(case.index)
-        env = {"IRQBED_PCI": address, "IRQBED_ID": f"ufs{case.index}", "IRQBED_SLOT": SLOT_ADDRESS,
+        env = {"IRQBED_PCI": address, "IRQBED_ID": f"{case.type}{case.index}", "IRQBED_SLOT": SLOT_ADDRESS,
                "IRQBED_DISKS": case.disks, "IRQBED_PARAMS": case.params}
         words = " ".join(f"{key}='{value}'" for key, value in env.items())
         job.cell(case.name).shell("test", f"{words} exec /bin/sh /tests/{case.script}.sh",
@@ -261,6 +278,38 @@ def lack_of_kernel(version):
     return None
 
 
+class Hands(threading.Thread):
+    """Does what the guest asks for on its console: QMP commands, one JSON object a line."""
+
+    def __init__(self, guest):
+        super().__init__(daemon=True)
+        self.guest = guest
+        self.over = threading.Event()
+
+    def __enter__(self):
+        self.start()
+
+    def __exit__(self, *exc):
+        self.over.set()
+        self.join()
+
+    def run(self):
+        done = 0
+        while not self.over.wait(0.1):
+            try:
+                asked = HOST_DO.findall(self.guest.console().read_text(errors="replace"))
+            except FileNotFoundError:
+                continue
+            for text in asked[done:]:
+                message = json.loads(text)
+                try:
+                    with qmp.Qmp(self.guest.qmp_socket()) as monitor:
+                        monitor.run(message.pop("execute"), **message)
+                except OSError as err:
+                    Tap.note(f"the host, asked for {text}: {err}")
+            done = len(asked)
+
+
 def run_group(tap, cases):
     """One boot; the names of the tests that failed."""
     lack = lack_of_kernel(cases[0].machine.kernel)
@@ -269,17 +318,19 @@ def run_group(tap, cases):
             tap.skip(case.name, lack)
         return []
     first = cases[0].machine
+    words = (*first.args.split(), *(IOMMU_WORDS if first.iommu else ()))
     machine = vm.Machine(cpus=first.cpus, kernel=first.kernel, clock=first.clock, ns_per_insn=first.insn_ns,
-                         kernel_args=tuple(first.args.split()))
+                         kernel_args=words)
     failed = []
     with tempfile.TemporaryDirectory(prefix="irqbed-guest-") as name:
         folder = Path(name)
         devices = make_devices(cases, folder)
-        extra = vm.probe_args(knobs_of(first.probe))
+        extra = [*vm.probe_args(knobs_of(first.probe)), *(IOMMU_ARGS if first.iommu else ())]
         if first.slot:
             extra += [*SLOT_ARGS, *(arg.replace("addr=0x4,", "bus=root,") for arg in vm.device_args(devices))]
             devices = []
-        with vm.Vm(machine, devices, make_job(cases), extra, overlay=[scripts_archive(folder)]) as guest:
+        with vm.Vm(machine, devices, make_job(cases), extra, overlay=[scripts_archive(folder)]) as guest, \
+                Hands(guest):
             outcome = guest.run(step_limit_s=1500)
             console = guest.console().read_text(errors="replace").splitlines()[-TAIL_LINES:]
     for case in cases:

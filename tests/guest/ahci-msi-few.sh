@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Case multi-msi-degraded: a vector for each of four ports is asked for, and
+# fewer messages are offered than there are ports.
+# One handler serves all ports, and all of them progress.
+#
+# irqbed-type: ahci
+# irqbed-device: ports=4 msi-vectors=2 units=4 service-read-ns=20000 service-write-ns=20000
+# irqbed-disks: 4
+# irqbed-driver: irqbed irq_vectors=per_queue
+# irqbed-iommu: on
+# shellcheck source=tests/guest/ktap.sh
+. /tests/ktap.sh
+# shellcheck source=tests/guest/ktap-ahci.sh
+. /tests/ktap-ahci.sh
+ahci_degraded_test
