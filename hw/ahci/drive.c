@@ -118,6 +118,7 @@ static void drive_unrealize(DeviceState *dev)
 
 static const Property drive_properties[] = {
     DEFINE_BLOCK_PROPERTIES(IrqbedAhciDrive, conf),
+    DEFINE_BLOCK_ERROR_PROPERTIES(IrqbedAhciDrive, conf),
     DEFINE_PROP_UINT8("port", IrqbedAhciDrive, port, PORT_AUTO),
     DEFINE_PROP_STRING("serial", IrqbedAhciDrive, serial),
     DEFINE_PROP_STRING("model", IrqbedAhciDrive, model),

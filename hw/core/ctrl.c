@@ -7,6 +7,7 @@
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "qemu/log.h"
+#include "system/runstate.h"
 #include "ctrl.h"
 #include "trace.h"
 
@@ -28,8 +29,16 @@ void irqbed_ctrl_seed(IrqbedCtrl *c)
     irqbed_irq_seed(c);
 }
 
+static void ctrl_vm_state(void *opaque, bool running, RunState state)
+{
+    if (running) {
+        irqbed_req_restart(opaque);
+    }
+}
+
 static void ctrl_free(IrqbedCtrl *c)
 {
+    g_clear_pointer(&c->vm_state, qemu_del_vm_change_state_handler);
     g_clear_pointer(&c->due_timer, timer_free);
     irqbed_irq_unrealize(c);
     g_clear_pointer(&c->media, g_free);
@@ -51,6 +60,7 @@ static void irqbed_ctrl_realize(PCIDevice *dev, Error **errp)
     irqbed_knobs_apply(c);
     irqbed_ctrl_seed(c);
     c->due_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, irqbed_req_run_due, c);
+    c->vm_state = qdev_add_vm_change_state_handler(DEVICE(c), ctrl_vm_state, c);
     if (!t->realize(c, errp)) {
         ctrl_free(c);
     }

@@ -126,6 +126,7 @@ struct IrqbedCtrl {
     IrqbedIrq *irqs;
     uint32_t nr_irqs;
     IrqbedStats stats;
+    VMChangeStateEntry *vm_state;
     QEMUTimer *due_timer;
     IrqbedReqList active;       /* all but FREE ones, oldest first */
     IrqbedReqList due;          /* SCHEDULED and DUE ones, next due first */

@@ -60,14 +60,29 @@ static IrqbedReq *media_conflict(const IrqbedReq *req)
     return NULL;
 }
 
+/* A host error, as the block backend's rerror= and werror= say. */
+static void media_error(IrqbedReq *req, int ret)
+{
+    IrqbedCtrl *c = req->ctrl;
+    BlockBackend *blk = req->store->blk;
+    bool reading = req->op == IRQBED_OP_READ;
+    BlockErrorAction action = blk_get_error_action(blk, reading, -ret);
+
+    trace_irqbed_media_error(c->name, req->queue, req->tag, req->seq, ret);
+    req->stopped = action == BLOCK_ERROR_ACTION_STOP;
+    if (action == BLOCK_ERROR_ACTION_REPORT) {
+        req->ret = ret;
+    }
+    blk_error_action(blk, action, reading, -ret);
+}
+
 static void media_done(void *opaque, int ret)
 {
     IrqbedReq *req = opaque;
     IrqbedCtrl *c = req->ctrl;
 
     if (ret < 0) {
-        req->ret = ret;
-        trace_irqbed_media_error(c->name, req->queue, req->tag, req->seq, ret);
+        media_error(req, ret);
     } else if (req->op == IRQBED_OP_ZERO &&
                ++req->io_extent < req->nr_extents) {
         media_submit(req);

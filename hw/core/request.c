@@ -72,6 +72,7 @@ void irqbed_req_arrive(IrqbedReq *req)
     req->nr_segments = 0;
     req->to_guest = 0;
     req->ret = 0;
+    req->stopped = false;
     req->dma_failed = false;
     trace_irqbed_doorbell(c->name, req->queue, req->tag, req->seq);
     irqbed_req_set_state(req, IRQBED_REQ_FETCHED);
@@ -231,7 +232,8 @@ static IrqbedReq *next_due(IrqbedCtrl *c, int64_t now_ns)
         if (req->state == IRQBED_REQ_SCHEDULED) {
             irqbed_req_set_state(req, IRQBED_REQ_DUE);
         }
-        if ((!req->io_busy || irqbed_media_must_wait()) && can_answer(req)) {
+        if (!req->stopped && (!req->io_busy || irqbed_media_must_wait()) &&
+            can_answer(req)) {
             return req;
         }
     }
@@ -249,7 +251,9 @@ void irqbed_req_run_due(void *opaque)
     guard->engaged_in_io = true;
     while ((req = next_due(c, now_ns))) {
         irqbed_media_wait(req);
-        complete(req, now_ns);
+        if (!req->stopped) {
+            complete(req, now_ns);
+        }
     }
     arm_due_timer(c);
     guard->engaged_in_io = engaged;
@@ -266,6 +270,7 @@ void irqbed_req_abort(IrqbedReq *req)
 
     if (req->state == IRQBED_REQ_SCHEDULED || req->state == IRQBED_REQ_DUE) {
         irqbed_media_wait(req);
+        req->stopped = false;
         QTAILQ_REMOVE(&c->due, req, due_entry);
         irqbed_req_set_state(req, IRQBED_REQ_ABORTED);
         arm_due_timer(c);
@@ -302,9 +307,27 @@ void irqbed_req_detach_store(IrqbedCtrl *c, IrqbedStore *store)
     QTAILQ_FOREACH(req, &c->active, active_entry) {
         if (req->store == store) {
             irqbed_media_wait(req);
+            req->stopped = false;
             req->store = NULL;
             req->ret = -ENODEV;
         }
+    }
+}
+
+void irqbed_req_restart(IrqbedCtrl *c)
+{
+    IrqbedReq *req;
+    bool any = false;
+
+    QTAILQ_FOREACH(req, &c->active, active_entry) {
+        if (req->stopped) {
+            req->stopped = false;
+            irqbed_media_start(req);
+            any = true;
+        }
+    }
+    if (any) {
+        irqbed_req_retry(c);
     }
 }
 

@@ -79,6 +79,7 @@ struct IrqbedReq {
     int32_t ret;                /* of the medium: 0 or -errno */
     bool dma_failed;            /* guest memory could not be accessed */
     bool io_busy;               /* host I/O under way */
+    bool stopped;               /* it failed, and so the VM was stopped */
     uint32_t io_extent;
     QEMUIOVector qiov;
     QTAILQ_ENTRY(IrqbedReq) active_entry;
@@ -111,6 +112,8 @@ void irqbed_req_clear(IrqbedReq *req);
 void irqbed_req_clear_all(IrqbedCtrl *c);
 /* @store goes away: what is in flight on it is answered with -ENODEV. */
 void irqbed_req_detach_store(IrqbedCtrl *c, IrqbedStore *store);
+/* The VM runs again: host I/O that stopped it is done again. */
+void irqbed_req_restart(IrqbedCtrl *c);
 /* After loading: back into the lists, oldest first; then the timer. */
 void irqbed_req_resume(IrqbedReq *req);
 void irqbed_req_resume_timer(IrqbedCtrl *c);

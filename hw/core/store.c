@@ -22,6 +22,7 @@ bool irqbed_store_open(IrqbedStore *s, BlockBackend *blk, uint32_t block_bytes,
                    PRIu32 " needed", length, block_bytes);
         return false;
     }
+    blk_iostatus_enable(blk);   /* an error may stop the VM */
     s->blk = blk;
     s->block_bytes = block_bytes;
     s->bytes = QEMU_ALIGN_DOWN(length, block_bytes);

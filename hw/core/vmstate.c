@@ -4,7 +4,8 @@
  * Saving and restoring a controller, requests in flight included.
  *
  * When the machine is stopped, host I/O is over: a request in flight is its
- * descriptor, its due time and, for data to the guest, its buffer.  The lists
+ * descriptor, its due time and, for data to the guest or host I/O that is to be
+ * done again, its buffer.  The lists
  * and timers are made anew.  Knobs are not saved: they belong to the command
  * line, so that one snapshot serves experiments with different ones.
  */
@@ -18,6 +19,15 @@
 
 #define MAX_SEGMENTS 65536
 
+/* Data to the guest, and what host I/O that is done again needs. */
+static uint64_t kept_bytes(const IrqbedReq *req)
+{
+    bool again = req->stopped && (req->op == IRQBED_OP_READ ||
+                                  req->op == IRQBED_OP_WRITE);
+
+    return MAX(req->to_guest, again ? req->extents[0].bytes : 0);
+}
+
 static int put_data(QEMUFile *f, void *pv, size_t size,
                     const VMStateField *field, JSONWriter *vmdesc)
 {
@@ -30,7 +40,7 @@ static int put_data(QEMUFile *f, void *pv, size_t size,
         qemu_put_be32(f, req->segments[i].len);
     }
     qemu_put_be32(f, req->to_guest);
-    qemu_put_buffer(f, req->buf, req->to_guest);
+    qemu_put_buffer(f, req->buf, kept_bytes(req));
     return 0;
 }
 
@@ -39,6 +49,7 @@ static int get_data(QEMUFile *f, void *pv, size_t size,
 {
     IrqbedReq *req = pv;
     uint32_t i, n = qemu_get_be32(f);
+    uint64_t bytes;
 
     if (n > MAX_SEGMENTS) {
         return -EINVAL;
@@ -49,8 +60,9 @@ static int get_data(QEMUFile *f, void *pv, size_t size,
         req->segments[i].len = qemu_get_be32(f);
     }
     req->to_guest = qemu_get_be32(f);
-    if (!irqbed_req_reserve(req, req->to_guest) ||
-        qemu_get_buffer(f, req->buf, req->to_guest) != req->to_guest) {
+    bytes = kept_bytes(req);
+    if (bytes > IRQBED_MAX_TRANSFER || !irqbed_req_reserve(req, bytes) ||
+        qemu_get_buffer(f, req->buf, bytes) != bytes) {
         return -EINVAL;
     }
     return 0;
@@ -73,7 +85,8 @@ static int req_post_load(void *opaque, int version_id)
     IrqbedReq *req = opaque;
 
     if (req->state >= IRQBED_REQ_STATE__MAX || req->op > IRQBED_OP_ZERO ||
-        req->nr_extents > IRQBED_MAX_EXTENTS) {
+        req->nr_extents > IRQBED_MAX_EXTENTS ||
+        (req->stopped && req->op == IRQBED_OP_NONE)) {
         return -EINVAL;
     }
     return 0;
@@ -92,8 +105,8 @@ static const VMStateDescription vmstate_extent = {
 
 const VMStateDescription irqbed_vmstate_req = {
     .name = "irqbed-req",
-    .version_id = 1,
-    .minimum_version_id = 1,
+    .version_id = 2,
+    .minimum_version_id = 2,
     .pre_save = req_pre_save,
     .post_load = req_post_load,
     .fields = (const VMStateField[]) {
@@ -109,6 +122,7 @@ const VMStateDescription irqbed_vmstate_req = {
         VMSTATE_INT64(due_ns, IrqbedReq),
         VMSTATE_INT32(ret, IrqbedReq),
         VMSTATE_BOOL(dma_failed, IrqbedReq),
+        VMSTATE_BOOL(stopped, IrqbedReq),
         {
             .name = "data",
             .size = sizeof(IrqbedReq),
