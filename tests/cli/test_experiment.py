@@ -237,7 +237,7 @@ class Planning(unittest.TestCase):
         self.assertIn(",ports=2,", argv)
         self.assertIn(",ccc=on", argv)
         for port in (0, 1):
-            self.assertIn(f"-device irqbed-ahci-drive,bus=ahci0.0,port={port},drive=ahci0lu{port}", argv)
+            self.assertIn(f"bus=ahci0.0,port={port},drive=ahci0lu{port}", argv)
         self.assertNotIn("ports", tiny().config["device"][0])
         ports = [cell.config["device"][0]["ports"] for cell in tiny(TWO_AHCI, ["matrix.ports=[2, 6]"]).cells]
         self.assertEqual(ports, [2, 2, 6, 6] if ports[0] == ports[1] else [2, 6, 2, 6])
