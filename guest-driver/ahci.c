@@ -203,8 +203,7 @@ static void irqbed_ahci_ack_port(struct irqbed_queue *q,
 /*
  * One vector for all ports: PxIS of each port that IS names, then IS, in this
  * order: IS latches what stands in PxIS (10.6.2).  A vector of a port's own: PxIS
- * alone.  With the interrupts masked none can be ours, whatever a driver that
- * shares the line makes us look for.
+ * alone.
  */
 static struct irqbed_events irqbed_ahci_ack(struct irqbed_vector *vec)
 {
@@ -213,8 +212,6 @@ static struct irqbed_events irqbed_ahci_ack(struct irqbed_vector *vec)
 	u32 status;
 	u32 ports;
 
-	if (unlikely(!READ_ONCE(irqbed_ahci(ctrl)->ie)))
-		return events;
 	if (ctrl->nr_vectors > 1) {
 		irqbed_ahci_ack_port(ctrl->queues[vec->index], &events);
 		return events;
@@ -232,10 +229,17 @@ static struct irqbed_events irqbed_ahci_ack(struct irqbed_vector *vec)
 	return events;
 }
 
-/* For all vectors at once: only a line is masked while others are not. */
+/* Several vectors have a port each; the global switch then stays on. */
 static void irqbed_ahci_mask(struct irqbed_vector *vec, bool off)
 {
-	irqbed_ahci_ghc(vec->ctrl, !off);
+	struct irqbed_ctrl *ctrl = vec->ctrl;
+
+	struct irqbed_ahci_port *port = irqbed_ahci_port(ctrl->queues[vec->index]);
+
+	if (ctrl->nr_vectors > 1 && port->regs)
+		writel(off ? 0 : IRQBED_AHCI_IE, port->regs + AHCI_PX_IE);
+	if (ctrl->nr_vectors == 1 || !off)
+		irqbed_ahci_ghc(ctrl, !off);
 }
 
 const struct irqbed_transport irqbed_ahci_transport = {

@@ -173,13 +173,11 @@ struct irqbed_ahci_port {
  * struct irqbed_ahci - the transport's part of a controller
  * @cap: the register CAP
  * @ports: map of the ports implemented
- * @ie: GHC.IE as last written
  * @port: each port
  */
 struct irqbed_ahci {
 	u32 cap;
 	u32 ports;
-	bool ie;
 	struct irqbed_ahci_port port[IRQBED_MAX_QUEUES];
 };
 
@@ -206,7 +204,6 @@ static inline struct irqbed_ahci_port *irqbed_ahci_port(struct irqbed_queue *q)
 
 static inline void irqbed_ahci_ghc(struct irqbed_ctrl *ctrl, bool ie)
 {
-	WRITE_ONCE(irqbed_ahci(ctrl)->ie, ie);
 	writel(AHCI_GHC_AE | (ie ? AHCI_GHC_IE : 0), ctrl->regs + AHCI_GHC);
 }
 

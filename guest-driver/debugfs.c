@@ -69,6 +69,7 @@ static ssize_t irqbed_knob_write(struct file *file, const char __user *buf,
 	WRITE_ONCE(*irqbed_knob_val(knob, &ctrl->config), val);
 	irqbed_irq_sync(ctrl);
 	mutex_unlock(&ctrl->recover_mutex);
+	irqbed_tags_share(ctrl);
 	irqbed_unfreeze(ctrl);
 	mutex_unlock(&ctrl->config_mutex);
 	return len;
@@ -124,6 +125,28 @@ static const struct file_operations reset_stats_fops = {
 	.llseek = noop_llseek,
 };
 
+static ssize_t test_unit_ready_write(struct file *file, const char __user *buf,
+				     size_t size, loff_t *pos)
+{
+	struct irqbed_ctrl *ctrl = file_inode(file)->i_private;
+	u32 number;
+	int err = kstrtou32_from_user(buf, size, 0, &number);
+
+	if (err)
+		return err;
+	mutex_lock(&ctrl->config_mutex);
+	err = irqbed_test_unit_ready(ctrl, number);
+	mutex_unlock(&ctrl->config_mutex);
+	return err ?: size;
+}
+
+static const struct file_operations test_unit_ready_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = test_unit_ready_write,
+	.llseek = noop_llseek,
+};
+
 static const struct {
 	const char *name;
 	umode_t mode;
@@ -132,6 +155,7 @@ static const struct {
 	{ "stats", 0444, &stats_fops },
 	{ "reset_stats", 0200, &reset_stats_fops },
 	{ "version", 0444, &version_fops },
+	{ "test_unit_ready", 0200, &test_unit_ready_fops },
 };
 
 /**

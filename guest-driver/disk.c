@@ -112,6 +112,7 @@ int irqbed_disk_add(struct irqbed_ctrl *ctrl, const struct irqbed_disk *what)
 	if (IS_ERR(gd))
 		return PTR_ERR(gd);
 	disk->gd = gd;
+	disk->q = gd->queue;
 	disk->gd->fops = &irqbed_fops;
 	disk->gd->private_data = disk;
 	snprintf(disk->gd->disk_name, DISK_NAME_LEN, "irqbed%dl%u",
@@ -132,6 +133,7 @@ int irqbed_disks_publish(struct irqbed_ctrl *ctrl)
 {
 	struct irqbed_disk *disk;
 
+	irqbed_tags_share(ctrl);
 	irqbed_for_each_disk(ctrl, disk) {
 		int err;
 
@@ -185,6 +187,35 @@ void irqbed_disk_remove(struct irqbed_ctrl *ctrl, u32 queue)
 		if (disk->live)
 			del_gendisk(disk->gd);
 		irqbed_disk_put(disk);
+	}
+}
+
+/**
+ * irqbed_tags_share() - who gets a tag when several disks want one
+ * @ctrl: the controller, its disks frozen or not yet published
+ *
+ * blk-mq divides the tags among the disks that are active, and a disk is active
+ * until it has been idle for a timeout.  It does so for hardware queues with a
+ * flag, which it sets itself when a tag set gets its second disk.
+ */
+void irqbed_tags_share(struct irqbed_ctrl *ctrl)
+{
+	bool greedy = ctrl->config.tag_sharing == IRQBED_TAGS_GREEDY;
+	struct irqbed_disk *disk;
+
+	irqbed_for_each_disk(ctrl, disk) {
+		struct request_queue *q = disk->q;
+		struct blk_mq_hw_ctx *hctx;
+		unsigned long index;
+
+		if (!(q->tag_set->flags & BLK_MQ_F_TAG_QUEUE_SHARED))
+			continue;
+		queue_for_each_hw_ctx(q, hctx, index) {
+			if (greedy)
+				hctx->flags &= ~BLK_MQ_F_TAG_QUEUE_SHARED;
+			else
+				hctx->flags |= BLK_MQ_F_TAG_QUEUE_SHARED;
+		}
 	}
 }
 

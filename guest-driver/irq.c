@@ -1,28 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupt: hard handler, hand-over, thread.
+ * The interrupt: vectors and their hard handler.
  *
- * Stages G2 and G3.  Which part ends how many requests is the policy's matter
- * (policy.c); both parts do it with irqbed_reap().
+ * Stage G2.  How many requests it ends is the policy's matter (policy.c); what
+ * it leaves is rest.c's.
  */
 #include <linux/interrupt.h>
 #include <linux/sched/clock.h>
 
 #include "irqbed.h"
 #include "trace.h"
-
-/*
- * With a level-triggered line the interrupt is masked in the controller from
- * the hand-over until the thread is through: a request that finishes in
- * between leaves its status set and the line rises at the unmasking.  With
- * messages there is nothing to gain: a message that comes while the thread
- * runs finds its own hard interrupt, and the kernel runs the thread again
- * when that one hands over too.
- */
-static bool irqbed_masks_for_thread(const struct irqbed_ctrl *ctrl)
-{
-	return ctrl->irq_mode == IRQBED_IRQ_INTX;
-}
 
 /**
  * irqbed_ack() - read and clear the interrupt status of a vector's queues
@@ -65,7 +52,10 @@ static void irqbed_count_context(struct irqbed_vector *vec)
  * clearing: that is the race.
  *
  * A policy that reaps nothing here still acknowledges here, for the same
- * reason: the thread's read comes later than this clearing.
+ * reason: the read of whoever does it comes later than this clearing.
+ *
+ * While the vector is masked nothing can be ours, whatever a driver that shares
+ * the line makes us look for, or a message that was on its way.
  */
 static irqreturn_t irqbed_irq_hard(int irq, void *data)
 {
@@ -73,11 +63,14 @@ static irqreturn_t irqbed_irq_hard(int irq, void *data)
 	struct irqbed_ctrl *ctrl = vec->ctrl;
 	const struct irqbed_config *config = &ctrl->config;
 	u64 start_ns = local_clock();
-	struct irqbed_events events = irqbed_ack(vec);
+	struct irqbed_events events = { };
 	struct irqbed_reap_result res = { };
 	struct irqbed_budget budget;
+	irqreturn_t ret = IRQ_HANDLED;
 	u64 ns;
 
+	if (!READ_ONCE(vec->masked))
+		events = irqbed_ack(vec);
 	vec->stats.irqs++;
 	if (!events.ours) {
 		vec->stats.none++;
@@ -89,53 +82,26 @@ static irqreturn_t irqbed_irq_hard(int irq, void *data)
 	if (events.done) {
 		budget = irqbed_policy_budget(config->policy,
 					      config->time_limit_ns,
-					      config->max_completions);
+					      config->max_completions,
+					      irqbed_cpu_is_flooded(ctrl,
+								    start_ns));
 		res = irqbed_reap(ctrl, events.done, &budget, IRQBED_CTX_HARD,
 				  start_ns);
 	}
 	if (res.left) {
 		atomic_or(res.left, &vec->left);
-		if (irqbed_masks_for_thread(ctrl))
-			ctrl->ops->mask(vec, true);
+		vec->stats.handovers[res.reason]++;
+		ret = irqbed_hand_over(vec);
 	}
-	ns = local_clock() - start_ns;
-	irqbed_hist_add(&vec->stats.hard_ns, ns);
+	ns = irqbed_account(vec, IRQBED_CTX_HARD, start_ns);
 	trace_irqbed_hardirq(vec, &res, ns);
-	if (!res.left)
-		return IRQ_HANDLED;
-	vec->stats.handovers[res.reason]++;
-	trace_irqbed_handover(vec, &res, ns);
-	return IRQ_WAKE_THREAD;
+	if (res.left)
+		trace_irqbed_handover(vec, &res, ns);
+	return ret;
 }
 
-/*
- * Theorem of the hand-over: whatever a hard handler left is in the ready map
- * or finished in the hardware, and its queue in the vector's map of queues left,
- * before it asked for the thread, and the kernel runs the thread at least once
- * from its beginning after being asked, also when it is running just then.  So
- * the thread needs no further interrupt.
- */
-static irqreturn_t irqbed_irq_thread(int irq, void *data)
-{
-	struct irqbed_vector *vec = data;
-	struct irqbed_ctrl *ctrl = vec->ctrl;
-	u64 start_ns = local_clock();
-	struct irqbed_reap_result res;
-	u64 ns;
-
-	res = irqbed_reap(ctrl, atomic_xchg(&vec->left, 0),
-			  &irqbed_budget_unlimited, IRQBED_CTX_THREAD,
-			  start_ns);
-	if (irqbed_masks_for_thread(ctrl))
-		ctrl->ops->mask(vec, false);
-	ns = local_clock() - start_ns;
-	irqbed_hist_add(&vec->stats.thread_ns, ns);
-	trace_irqbed_thread(vec, &res, ns);
-	return IRQ_HANDLED;
-}
-
-/* One vector for each queue, or one for all. */
-static int irqbed_vectors_make(struct irqbed_ctrl *ctrl)
+/* One vector for each queue, from message @first on, or one for all. */
+static int irqbed_vectors_make(struct irqbed_ctrl *ctrl, u32 first)
 {
 	struct pci_dev *pdev = ctrl->pdev;
 	bool own = ctrl->nr_vectors == ctrl->nr_queues;
@@ -149,13 +115,31 @@ static int irqbed_vectors_make(struct irqbed_ctrl *ctrl)
 			return -ENOMEM;
 		vec->ctrl = ctrl;
 		vec->index = i;
-		vec->irq = pci_irq_vector(pdev, i);
+		vec->irq = pci_irq_vector(pdev, first + i);
 		vec->queues = own ? BIT(i) : irqbed_all_queues(ctrl);
+		vec->masked = true;
+		irqbed_rest_init(vec);
 		ctrl->vectors[i] = vec;
 	}
 	for (u32 i = 0; i < ctrl->nr_queues; i++)
 		ctrl->queues[i]->vec = ctrl->vectors[own ? i : 0];
 	return 0;
+}
+
+/* With MSI-X the queues' vectors are spread over the CPUs. */
+static bool irqbed_msix_alloc(struct irqbed_ctrl *ctrl, u32 count)
+{
+	struct irq_affinity spread = {
+		.pre_vectors = ctrl->ops->first_message,
+	};
+	int want = count + spread.pre_vectors;
+
+	if (pci_alloc_irq_vectors_affinity(ctrl->pdev, want, want, PCI_IRQ_MSIX |
+					   PCI_IRQ_AFFINITY, &spread) < 0)
+		return false;
+	ctrl->nr_vectors = count;
+	ctrl->irq_mode = IRQBED_IRQ_MSI;
+	return true;
 }
 
 /**
@@ -178,6 +162,8 @@ int irqbed_vectors_alloc(struct irqbed_ctrl *ctrl, u32 count)
 
 	if (ctrl->nr_vectors)
 		pci_free_irq_vectors(pdev);
+	if (messages && count > 1 && irqbed_msix_alloc(ctrl, count))
+		return irqbed_vectors_make(ctrl, ctrl->ops->first_message);
 	if (messages && count > 1)
 		got = pci_alloc_irq_vectors(pdev, count,
 					    max_t(int, count,
@@ -185,12 +171,14 @@ int irqbed_vectors_alloc(struct irqbed_ctrl *ctrl, u32 count)
 					    PCI_IRQ_MSI);
 	if (got < 0)
 		got = pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_INTX |
-					    (messages ? PCI_IRQ_MSI : 0));
+					    (messages ? PCI_IRQ_MSI |
+					     PCI_IRQ_MSIX : 0));
 	if (got < 0)
 		return got;
 	ctrl->nr_vectors = min_t(u32, got, count);
-	ctrl->irq_mode = pdev->msi_enabled ? IRQBED_IRQ_MSI : IRQBED_IRQ_INTX;
-	return irqbed_vectors_make(ctrl);
+	ctrl->irq_mode = pci_dev_msi_enabled(pdev) ? IRQBED_IRQ_MSI :
+						     IRQBED_IRQ_INTX;
+	return irqbed_vectors_make(ctrl, 0);
 }
 
 /**
@@ -225,13 +213,14 @@ int irqbed_irq_init(struct irqbed_ctrl *ctrl)
 }
 
 /**
- * irqbed_irq_exit() - take the handlers away
- * @ctrl: the controller
+ * irqbed_vector_mask() - a vector's interrupts off or on
+ * @vec: the vector
+ * @off: off
  */
-void irqbed_irq_exit(struct irqbed_ctrl *ctrl)
+void irqbed_vector_mask(struct irqbed_vector *vec, bool off)
 {
-	for (u32 i = 0; i < ctrl->nr_vectors; i++)
-		free_irq(ctrl->vectors[i]->irq, ctrl->vectors[i]);
+	WRITE_ONCE(vec->masked, off);
+	vec->ctrl->ops->mask(vec, off);
 }
 
 /**
@@ -247,16 +236,33 @@ void irqbed_irq_mask(struct irqbed_ctrl *ctrl, bool off)
 		struct irqbed_vector *vec = ctrl->vectors[i];
 
 		if (irqbed_any_live(ctrl, vec->queues))
-			ctrl->ops->mask(vec, off);
+			irqbed_vector_mask(vec, off);
 	}
 }
 
 /**
- * irqbed_irq_sync() - wait until no handler and no thread of ours is running
+ * irqbed_irq_sync() - wait until no handler is running, nor what it handed to
  * @ctrl: the controller
  */
 void irqbed_irq_sync(struct irqbed_ctrl *ctrl)
 {
-	for (u32 i = 0; i < ctrl->nr_vectors; i++)
+	for (u32 i = 0; i < ctrl->nr_vectors; i++) {
 		synchronize_irq(ctrl->vectors[i]->irq);
+		irqbed_rest_sync(ctrl->vectors[i]);
+	}
+}
+
+/**
+ * irqbed_irq_exit() - take the handlers away
+ * @ctrl: the controller, with nothing in flight and its interrupts off
+ */
+void irqbed_irq_exit(struct irqbed_ctrl *ctrl)
+{
+	/* What was handed over may unmask when it is through. */
+	irqbed_irq_sync(ctrl);
+	irqbed_irq_mask(ctrl, true);
+	/* Of the last requests, blk-mq's softirq may be on its way out. */
+	synchronize_rcu();
+	for (u32 i = 0; i < ctrl->nr_vectors; i++)
+		free_irq(ctrl->vectors[i]->irq, ctrl->vectors[i]);
 }

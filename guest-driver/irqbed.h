@@ -12,6 +12,8 @@
 #define IRQBED_H
 
 #include <linux/blk-mq.h>
+#include <linux/interrupt.h>
+#include <linux/irq_poll.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
 #include <linux/scatterlist.h>
@@ -25,6 +27,7 @@
 #define IRQBED_MAX_SLOTS	32
 #define IRQBED_MAX_SEGMENTS	128
 #define IRQBED_MAX_LUNS		32
+#define IRQBED_NR_WLUNS		3	/* see tur.c */
 #define IRQBED_MAX_QUEUES	32	/* so that a u32 can name any set of them */
 
 enum irqbed_irq_mode {
@@ -44,6 +47,25 @@ enum irqbed_vectors {
 	IRQBED_VECTORS_PER_QUEUE,
 };
 
+/* Where the interrupt's thread may run. */
+enum irqbed_thread_cpus {
+	IRQBED_THREAD_CPUS_IRQ,	/* on the interrupt's CPU, as the kernel has it */
+	IRQBED_THREAD_CPUS_ANY,
+};
+
+enum irqbed_work_kind {
+	IRQBED_WORK_BOUND,	/* on the CPU that queued it */
+	IRQBED_WORK_UNBOUND,
+	IRQBED_WORK_HIGHPRI,	/* bound, and before other work */
+	IRQBED_NR_WORK_KINDS
+};
+
+/* Who gets a tag when several disks want one. */
+enum irqbed_tag_sharing {
+	IRQBED_TAGS_FAIR,	/* blk-mq's way: each active disk its share */
+	IRQBED_TAGS_GREEDY,	/* whoever comes first */
+};
+
 /* The value of a knob that is set to "none". */
 #define IRQBED_NONE		U64_MAX
 
@@ -55,6 +77,18 @@ struct irqbed_config {
 	u64 policy;
 	u64 time_limit_ns;
 	u64 max_completions;
+	u64 thread_cpus;
+	u64 poll_weight;
+	u64 poll_budget;
+	u64 poll_time_ns;
+	u64 work_kind;
+	u64 flood_window_ns;
+	u64 flood_enter_pct;
+	u64 flood_leave_pct;
+	u64 flood_rest;
+	u64 tag_sharing;
+	u64 wluns;
+	u64 hw_queues;
 	u64 queue_depth;
 	u64 timeout_ms;
 	u64 max_retries;
@@ -75,7 +109,7 @@ struct irqbed_config {
  * @wait_ns: ditto
  */
 struct irqbed_lock {
-	spinlock_t lock;
+	spinlock_t lock;	/* the lock itself */
 	const struct irqbed_config *config;
 	bool is_measured;
 	u64 taken_ns;
@@ -127,13 +161,25 @@ enum irqbed_cmd_state {
 	IRQBED_CMD_WAITING,	/* on blk-mq's requeue list, no slot */
 };
 
-/* Where a request was found finished; also who may write a set of counters. */
+/* Who ended a request. */
 enum irqbed_ctx {
 	IRQBED_CTX_HARD,	/* the hard interrupt */
+	IRQBED_CTX_SOFTIRQ,	/* irq_poll */
 	IRQBED_CTX_THREAD,	/* the interrupt thread */
+	IRQBED_CTX_WORK,	/* the work item */
+	IRQBED_NR_IRQ_CTX,	/* up to here they belong to a vector */
+	IRQBED_CTX_BLOCK = IRQBED_NR_IRQ_CTX, /* blk-mq, which was told by one of them */
 	IRQBED_CTX_TIMEOUT,	/* blk-mq's timeout, under ctrl->recover_mutex */
 	IRQBED_CTX_RESET,	/* the last look before a reset, ditto */
 	IRQBED_NR_CTX
+};
+
+/* Where the CPU was when the block layer got a request back. */
+enum irqbed_where {
+	IRQBED_WHERE_HARDIRQ,
+	IRQBED_WHERE_SOFTIRQ,
+	IRQBED_WHERE_PROCESS,	/* threads, too */
+	IRQBED_NR_WHERE
 };
 
 /* What an interrupt status said, see irqbed_transport.ack; maps of queues. */
@@ -158,17 +204,19 @@ struct irqbed_cmd {
 	blk_status_t error;	/* see irqbed_lost_failed() */
 	u32 retries;
 	u32 lun;
+	u32 cpu;		/* that found it finished, when blk-mq ends it */
+	blk_status_t status;	/* its result, ditto */
 	int nents;		/* of sgl, before mapping */
 	int mapped;		/* of sgl, after mapping */
 	struct scatterlist sgl[IRQBED_MAX_SEGMENTS];
 };
 
-/* Counters with one writer at a time each, see enum irqbed_ctx. */
+/* Counters of a queue by who ended what, of one CPU. */
 struct irqbed_ctx_stats {
 	u64 completed;		/* ended with success */
 	u64 failed;		/* ended with an error */
 	u64 requeued;		/* not ended: to be sent again */
-	u64 empty;		/* passes that found nothing */
+	u64 empty;		/* looks that found nothing */
 };
 
 struct irqbed_irq_stats {
@@ -177,8 +225,23 @@ struct irqbed_irq_stats {
 	u64 in_hardirq;		/* of the others: ran as a hard interrupt */
 	u64 in_thread;		/* ran in a thread (kernel argument threadirqs) */
 	u64 handovers[IRQBED_NR_REASONS];
-	struct irqbed_hist hard_ns;
-	struct irqbed_hist thread_ns;
+	u64 polls;		/* hand-overs to irq_poll, each ends in a re-arming */
+	u64 poll_calls;		/* calls that irq_poll made */
+	u64 poll_done;		/* requests that they ended */
+	u64 poll_pauses[IRQBED_NR_REASONS]; /* ends of a softirq with more to do */
+	struct irqbed_hist ns[IRQBED_NR_IRQ_CTX];
+};
+
+/* Counters of a queue, of one CPU. */
+struct irqbed_cpu_stats {
+	struct irqbed_ctx_stats ctx[IRQBED_NR_CTX];
+	u64 ended[IRQBED_NR_WHERE];
+	u64 redirected;		/* ended by another CPU than found them */
+};
+
+/* Time that a CPU spent for a controller, by context. */
+struct irqbed_cpu_times {
+	u64 ns[IRQBED_CTX_BLOCK + 1];
 };
 
 struct irqbed_ctrl;
@@ -205,7 +268,8 @@ struct irqbed_vector;
  * @waiting: requests on blk-mq's requeue lists that came from here
  * @failed_unsent: of those, failed there because the queue had died
  * @unexpected: things that cannot happen and did
- * @ctx: counters by context
+ * @completing: requests that blk-mq was told of and has not ended
+ * @stats: counters; each CPU its own
  * @lost: the requests that a recovery took from the slots in @lost_slots; under
  *	@ctrl->recover_mutex
  * @lost_slots: see @lost
@@ -234,7 +298,8 @@ struct irqbed_queue {
 	atomic_t waiting;
 	atomic64_t failed_unsent;
 	atomic64_t unexpected;
-	struct irqbed_ctx_stats ctx[IRQBED_NR_CTX];
+	atomic_t completing;
+	struct irqbed_cpu_stats __percpu *stats;
 
 	struct request *lost[IRQBED_MAX_SLOTS];
 	u32 lost_slots;
@@ -249,7 +314,12 @@ struct irqbed_queue {
  * @index: its number in @ctrl, which is its message's number too
  * @irq: the kernel's number of it
  * @queues: map of the queues that it looks after
- * @left: map of the queues that the hard part has left for the thread
+ * @left: map of the queues that the hard part has left for the rest
+ * @masked: it does not interrupt
+ * @polling: irq_poll is in our function
+ * @poll: irq_poll's part of it
+ * @round: of irq_poll
+ * @work: its work item
  * @stats: counters of the handler and its thread
  */
 struct irqbed_vector {
@@ -258,6 +328,11 @@ struct irqbed_vector {
 	int irq;
 	u32 queues;
 	atomic_t left;
+	bool masked;
+	atomic_t polling;
+	struct irq_poll poll;
+	struct irqbed_round round;
+	struct work_struct work;
 	struct irqbed_irq_stats stats;
 };
 
@@ -265,6 +340,8 @@ struct irqbed_vector {
  * struct irqbed_transport - what a kind of controller does in its own way
  * @name: for messages
  * @bar: of the registers
+ * @first_message: of the first queue, with MSI-X and a vector for each
+ * @has_wluns: it has well-known units, and knows REQ_OP_DRV_IN as TEST UNIT READY
  * @queues_per_set: queues that share a tag set; 0 for all
  * @recovers_alone: a queue can be stopped and started while others go on
  * @alloc: find out the number of slots, get queues (irqbed_queues_alloc()),
@@ -279,12 +356,14 @@ struct irqbed_vector {
  * @kick: ring the doorbell of a slot; under the queue's lock
  * @done: slots that the hardware has finished, of those it owns; ditto
  * @result: how a finished request went; BLK_STS_RESOURCE to send it again
- * @ack: read and clear the interrupt status of a vector's queues
+ * @ack: read and clear the interrupt status of a vector's queues, masked or not
  * @mask: a vector's interrupts off (true) or on
  */
 struct irqbed_transport {
 	const char *name;
 	int bar;
+	bool has_wluns;
+	u32 first_message;
 	u32 queues_per_set;
 	bool recovers_alone;
 	int (*alloc)(struct irqbed_ctrl *ctrl);
@@ -302,7 +381,8 @@ struct irqbed_transport {
 /* A disk: one logical unit or port. */
 struct irqbed_disk {
 	struct irqbed_ctrl *ctrl;
-	struct gendisk *gd;
+	struct gendisk *gd;	/* a well-known unit has none */
+	struct request_queue *q;
 	u32 queue;		/* the first of its tag set */
 	u32 lun;
 	u32 block_shift;	/* log2 of the logical block's size */
@@ -328,6 +408,7 @@ struct irqbed_disk {
  * @disks: those with a gd; changes under @config_mutex once interrupts are on
  * @lock: protects status registers that several queues share, and command state
  *	when the knob "lock" says so; taken in hard interrupts
+ * @cpu_times: of each CPU
  * @priv: the transport's own
  */
 struct irqbed_ctrl {
@@ -348,8 +429,10 @@ struct irqbed_ctrl {
 	bool leaving;
 	u64 resets;
 	u64 resets_failed;
+	struct irqbed_cpu_times __percpu *cpu_times;
 	struct irqbed_disk disks[IRQBED_MAX_LUNS];
 	u32 nr_disks;
+	struct irqbed_disk wluns[IRQBED_NR_WLUNS];
 	struct dentry *debugfs;
 	struct irqbed_vector *vectors[IRQBED_MAX_QUEUES];
 	u32 nr_vectors;
@@ -412,7 +495,7 @@ static inline struct irqbed_queue *irqbed_rq_queue(const struct request *rq)
 }
 
 /* params.c */
-extern const char *const irqbed_policy_words[];
+extern const char *const irqbed_work_kind_words[];
 extern const char *const irqbed_irq_mode_words[];
 extern const char *const irqbed_vectors_words[];
 extern const char *const irqbed_lock_words[];
@@ -438,6 +521,12 @@ int irqbed_disks_publish(struct irqbed_ctrl *ctrl);
 void irqbed_disks_remove(struct irqbed_ctrl *ctrl);
 void irqbed_freeze(struct irqbed_ctrl *ctrl);
 void irqbed_unfreeze(struct irqbed_ctrl *ctrl);
+void irqbed_tags_share(struct irqbed_ctrl *ctrl);
+
+/* tur.c */
+int irqbed_wluns_add(struct irqbed_ctrl *ctrl);
+void irqbed_wluns_remove(struct irqbed_ctrl *ctrl);
+int irqbed_test_unit_ready(struct irqbed_ctrl *ctrl, u32 number);
 
 /* queue.c */
 int irqbed_queues_alloc(struct irqbed_ctrl *ctrl, u32 count);
@@ -464,7 +553,18 @@ struct irqbed_reap_result irqbed_reap(struct irqbed_ctrl *ctrl, u32 queues,
 				      const struct irqbed_budget *budget,
 				      enum irqbed_ctx ctx, u64 start_ns);
 
+/* rest.c */
+bool irqbed_cpu_is_flooded(const struct irqbed_ctrl *ctrl, u64 now_ns);
+u64 irqbed_account(struct irqbed_vector *vec, enum irqbed_ctx ctx, u64 start_ns);
+irqreturn_t irqbed_hand_over(struct irqbed_vector *vec);
+irqreturn_t irqbed_irq_thread(int irq, void *data);
+void irqbed_rest_init(struct irqbed_vector *vec);
+void irqbed_rest_sync(struct irqbed_vector *vec);
+int irqbed_rest_module_init(void);
+void irqbed_rest_module_exit(void);
+
 /* irq.c */
+void irqbed_vector_mask(struct irqbed_vector *vec, bool off);
 int irqbed_vectors_alloc(struct irqbed_ctrl *ctrl, u32 count);
 struct irqbed_events irqbed_ack(struct irqbed_vector *vec);
 int irqbed_irq_init(struct irqbed_ctrl *ctrl);

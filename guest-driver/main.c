@@ -39,6 +39,9 @@ static int irqbed_hw_init(struct irqbed_ctrl *ctrl)
 	if (IS_ERR(ctrl->regs))
 		return PTR_ERR(ctrl->regs);
 	pci_set_master(pdev);
+	ctrl->cpu_times = devm_alloc_percpu(&pdev->dev, struct irqbed_cpu_times);
+	if (!ctrl->cpu_times)
+		return -ENOMEM;
 	err = ctrl->ops->alloc(ctrl);
 	if (err)
 		return err;
@@ -81,6 +84,9 @@ static int irqbed_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	err = ctrl->ops->scan(ctrl);
 	if (err)
 		goto out_remove_disks;
+	err = irqbed_wluns_add(ctrl);
+	if (err)
+		goto out_remove_disks;
 	err = irqbed_irq_init(ctrl);
 	if (err)
 		goto out_remove_disks;
@@ -100,6 +106,7 @@ static int irqbed_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 out_exit_irq:
 	irqbed_take_down(ctrl);
 out_remove_disks:
+	irqbed_wluns_remove(ctrl);
 	irqbed_disks_remove(ctrl);
 	irqbed_tags_free(ctrl);
 	ctrl->ops->stop(ctrl, NULL);
@@ -116,6 +123,7 @@ static void irqbed_remove(struct pci_dev *pdev)
 	irqbed_debugfs_remove(ctrl);
 	if (!pci_device_is_present(pdev))
 		irqbed_kill(ctrl);
+	irqbed_wluns_remove(ctrl);
 	irqbed_take_down(ctrl);
 	ctrl->ops->stop(ctrl, NULL);
 	irqbed_tags_free(ctrl);
@@ -160,10 +168,15 @@ static int __init irqbed_init(void)
 	err = irqbed_params_init();
 	if (err)
 		return err;
+	err = irqbed_rest_module_init();
+	if (err)
+		return err;
 	irqbed_debugfs_init();
 	err = pci_register_driver(&irqbed_driver);
-	if (err)
+	if (err) {
 		irqbed_debugfs_exit();
+		irqbed_rest_module_exit();
+	}
 	return err;
 }
 
@@ -171,6 +184,7 @@ static void __exit irqbed_exit(void)
 {
 	pci_unregister_driver(&irqbed_driver);
 	irqbed_debugfs_exit();
+	irqbed_rest_module_exit();
 	ida_destroy(&irqbed_ida);
 }
 

@@ -8,14 +8,6 @@
 
 #include "irqbed.h"
 
-const char *const irqbed_policy_words[] = {
-	[IRQBED_POLICY_HARDIRQ] = "hardirq",
-	[IRQBED_POLICY_THREADED] = "threaded",
-	[IRQBED_POLICY_BOUNDED] = "bounded",
-};
-
-static_assert(ARRAY_SIZE(irqbed_policy_words) == IRQBED_NR_POLICIES);
-
 const char *const irqbed_irq_mode_words[] = {
 	[IRQBED_IRQ_MSI] = "msi",
 	[IRQBED_IRQ_INTX] = "intx",
@@ -32,6 +24,28 @@ const char *const irqbed_lock_words[] = {
 };
 
 const char *const irqbed_switch_words[] = { "off", "on" };
+
+static const char *const irqbed_thread_cpus_words[] = {
+	[IRQBED_THREAD_CPUS_IRQ] = "irq",
+	[IRQBED_THREAD_CPUS_ANY] = "any",
+};
+
+const char *const irqbed_work_kind_words[] = {
+	[IRQBED_WORK_BOUND] = "bound",
+	[IRQBED_WORK_UNBOUND] = "unbound",
+	[IRQBED_WORK_HIGHPRI] = "highpri",
+};
+
+static const char *const irqbed_flood_rest_words[] = {
+	[IRQBED_REST_THREAD] = "threaded",
+	[IRQBED_REST_POLL] = "irq_poll",
+	[IRQBED_REST_WORK] = "workqueue",
+};
+
+static const char *const irqbed_tag_sharing_words[] = {
+	[IRQBED_TAGS_FAIR] = "fair",
+	[IRQBED_TAGS_GREEDY] = "greedy",
+};
 
 /* What new controllers start with. */
 struct irqbed_config irqbed_default_config;
@@ -172,12 +186,36 @@ static const struct kernel_param_ops irqbed_param_ops = {
 			(void *)&irqbed_knob_##name_, 0444)
 
 /* Each knob is declared here, and only here. */
-IRQBED_KNOB(policy, irqbed_policy_words, 0, 2, false, true, bounded, "word",
-	    "who finishes requests: hardirq, threaded or bounded");
+IRQBED_KNOB(policy, irqbed_policy_words, 0, 7, false, true, bounded, "word",
+	    "who finishes requests: hardirq, threaded, bounded, softirq, inline, irq_poll, workqueue or flood");
 IRQBED_KNOB(time_limit_ns, NULL, 0, 1000000000000, true, true, 20000, "ns",
 	    "bounded: time after which the hard interrupt hands over, 0 is at once");
 IRQBED_KNOB(max_completions, NULL, 0, 2147483647, true, true, none, "requests",
 	    "bounded: requests after which the hard interrupt hands over, 0 is at once");
+IRQBED_KNOB(thread_cpus, irqbed_thread_cpus_words, 0, 1, false, true, irq, "word",
+	    "where the interrupt's thread runs: on the interrupt's CPU (irq) or any");
+IRQBED_KNOB(poll_weight, NULL, 1, 65536, false, true, 64, "requests",
+	    "irq_poll: requests of a call, then it is the next vector's turn");
+IRQBED_KNOB(poll_budget, NULL, 1, 2147483647, true, true, 256, "requests",
+	    "irq_poll: requests after which the softirq ends, to come back");
+IRQBED_KNOB(poll_time_ns, NULL, 1, 1000000000000, true, true, none, "ns",
+	    "irq_poll: time after which the softirq ends, to come back");
+IRQBED_KNOB(work_kind, irqbed_work_kind_words, 0, 2, false, true, bound, "word",
+	    "workqueue: bound, unbound or highpri");
+IRQBED_KNOB(flood_window_ns, NULL, 1000, 1000000000, false, true, 1000000, "ns",
+	    "flood: a CPU's share of time in interrupts is taken over so long");
+IRQBED_KNOB(flood_enter_pct, NULL, 0, 101, false, true, 80, "percent",
+	    "flood: share from which on a CPU is flooded, 101 is never");
+IRQBED_KNOB(flood_leave_pct, NULL, 0, 101, false, true, 20, "percent",
+	    "flood: share below which it no longer is");
+IRQBED_KNOB(flood_rest, irqbed_flood_rest_words, 0, 2, false, true, irq_poll, "word",
+	    "flood: who finishes requests then: threaded, irq_poll or workqueue");
+IRQBED_KNOB(tag_sharing, irqbed_tag_sharing_words, 0, 1, false, true, fair, "word",
+	    "disks that share slots: each active one its share (fair), or first come (greedy)");
+IRQBED_KNOB(wluns, NULL, 0, 1, false, false, 0, "switch",
+	    "request queues for the well-known units, too, for TEST UNIT READY");
+IRQBED_KNOB(hw_queues, NULL, 0, 8, false, false, 0, "queues",
+	    "UFS with queues: pairs used, 0 is one for each CPU, at most what the device offers");
 IRQBED_KNOB(queue_depth, NULL, 0, 32, false, false, 0, "requests",
 	    "slots used, 0 is what the device offers");
 IRQBED_KNOB(timeout_ms, NULL, 1, 3600000, false, false, 30000, "ms",
@@ -196,6 +234,18 @@ IRQBED_KNOB(lock_stats, irqbed_switch_words, 0, 1, false, true, off, "word",
 IRQBED_PARAM(policy);
 IRQBED_PARAM(time_limit_ns);
 IRQBED_PARAM(max_completions);
+IRQBED_PARAM(thread_cpus);
+IRQBED_PARAM(poll_weight);
+IRQBED_PARAM(poll_budget);
+IRQBED_PARAM(poll_time_ns);
+IRQBED_PARAM(work_kind);
+IRQBED_PARAM(flood_window_ns);
+IRQBED_PARAM(flood_enter_pct);
+IRQBED_PARAM(flood_leave_pct);
+IRQBED_PARAM(flood_rest);
+IRQBED_PARAM(tag_sharing);
+IRQBED_PARAM(wluns);
+IRQBED_PARAM(hw_queues);
 IRQBED_PARAM(queue_depth);
 IRQBED_PARAM(timeout_ms);
 IRQBED_PARAM(max_retries);
@@ -208,6 +258,18 @@ const struct irqbed_knob *const irqbed_knobs[] = {
 	&irqbed_knob_policy,
 	&irqbed_knob_time_limit_ns,
 	&irqbed_knob_max_completions,
+	&irqbed_knob_thread_cpus,
+	&irqbed_knob_poll_weight,
+	&irqbed_knob_poll_budget,
+	&irqbed_knob_poll_time_ns,
+	&irqbed_knob_work_kind,
+	&irqbed_knob_flood_window_ns,
+	&irqbed_knob_flood_enter_pct,
+	&irqbed_knob_flood_leave_pct,
+	&irqbed_knob_flood_rest,
+	&irqbed_knob_tag_sharing,
+	&irqbed_knob_wluns,
+	&irqbed_knob_hw_queues,
 	&irqbed_knob_queue_depth,
 	&irqbed_knob_timeout_ms,
 	&irqbed_knob_max_retries,

@@ -8,11 +8,15 @@
  * are ended outside of it, because ending one may well submit the next.
  *
  * Requests are ended by blk_mq_end_request() where they are found, and not by
- * blk_mq_complete_request(): that would move every completion of a queue like
- * ours, which is its controller's only one, into the block softirq, or by an
- * interrupt to the submitting CPU.  "Ended in the hard interrupt" means just
- * that here, so rq_affinity has no say.
+ * blk_mq_complete_request(): that would move every completion of a controller's
+ * only queue into the block softirq, or by an interrupt to the submitting CPU.
+ * "Ended in the hard interrupt" means just that here, so rq_affinity has no say.
+ * Two policies are the exception, and are about this; see irqbed_leave_to_block().
  */
+#include <linux/blk-mq-pci.h>
+#include <linux/cpu.h>
+#include <linux/sched/clock.h>
+
 #include "irqbed.h"
 #include "trace.h"
 
@@ -30,6 +34,10 @@ int irqbed_queues_alloc(struct irqbed_ctrl *ctrl, u32 count)
 						      sizeof(*q), GFP_KERNEL);
 
 		if (!q)
+			return -ENOMEM;
+		q->stats = devm_alloc_percpu(&ctrl->pdev->dev,
+					     struct irqbed_cpu_stats);
+		if (!q->stats)
 			return -ENOMEM;
 		q->ctrl = ctrl;
 		q->index = i;
@@ -227,9 +235,17 @@ static void irqbed_requeue(struct irqbed_queue *q, struct request *rq,
 	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
 
 	irqbed_cmd_move(q, cmd, from, IRQBED_CMD_WAITING);
-	q->ctx[ctx].requeued++;
+	this_cpu_inc(q->stats->ctx[ctx].requeued);
 	atomic_inc(&q->waiting);
 	blk_mq_requeue_request(rq, true);
+}
+
+static enum irqbed_where irqbed_where_am_i(void)
+{
+	if (in_hardirq())
+		return IRQBED_WHERE_HARDIRQ;
+	return in_serving_softirq() ? IRQBED_WHERE_SOFTIRQ :
+				      IRQBED_WHERE_PROCESS;
 }
 
 static void irqbed_end(struct irqbed_queue *q, struct request *rq, u32 tag,
@@ -240,12 +256,13 @@ static void irqbed_end(struct irqbed_queue *q, struct request *rq, u32 tag,
 
 	irqbed_cmd_move(q, cmd, from, IRQBED_CMD_IDLE);
 	if (likely(!status)) {
-		q->ctx[ctx].completed++;
+		this_cpu_inc(q->stats->ctx[ctx].completed);
 		if (unlikely(q->barren))
 			WRITE_ONCE(q->barren, 0);
 	} else {
-		q->ctx[ctx].failed++;
+		this_cpu_inc(q->stats->ctx[ctx].failed);
 	}
+	this_cpu_inc(q->stats->ended[irqbed_where_am_i()]);
 	trace_irqbed_end(q, cmd, tag, status, ctx);
 	blk_mq_end_request(rq, status);
 }
@@ -255,6 +272,69 @@ static bool irqbed_may_retry(const struct irqbed_queue *q,
 {
 	return !irqbed_queue_is_dead(q) &&
 	       cmd->retries < q->ctrl->config.max_retries;
+}
+
+/*
+ * Does rq_affinity want it to be ended by another CPU than this one?  blk-mq
+ * asks for a shared cache where we, being a module, ask for the same package;
+ * like it we redirect nothing when hard handlers run in threads.
+ */
+static bool irqbed_wants_other_cpu(struct request *rq)
+{
+	int from = blk_mq_rq_cpu(rq);
+	int here = raw_smp_processor_id();
+
+	if (from == here || !in_hardirq() || !cpu_online(from) ||
+	    !test_bit(QUEUE_FLAG_SAME_COMP, &rq->q->queue_flags))
+		return false;
+	return test_bit(QUEUE_FLAG_SAME_FORCE, &rq->q->queue_flags) ||
+	       topology_physical_package_id(from) !=
+	       topology_physical_package_id(here);
+}
+
+/*
+ * The policies softirq and inline: let blk-mq end it, in its softirq and by
+ * rq_affinity on the submitting CPU.  Its result is taken before, for a reset
+ * could use the slot's memory in between.
+ */
+static bool irqbed_leave_to_block(struct irqbed_queue *q, struct request *rq,
+				  blk_status_t status)
+{
+	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
+
+	switch (irqbed_policies[q->ctrl->config.policy].end) {
+	case IRQBED_END_SOFTIRQ:
+		break;
+	case IRQBED_END_REDIRECT:
+		if (irqbed_wants_other_cpu(rq))
+			break;
+		return false;
+	case IRQBED_END_HERE:
+	default:
+		return false;
+	}
+	cmd->status = status;
+	cmd->cpu = raw_smp_processor_id();
+	atomic_inc(&q->completing);
+	blk_mq_complete_request(rq);
+	return true;
+}
+
+/* blk-mq ends a request that it was told of. */
+static void irqbed_complete_rq(struct request *rq)
+{
+	struct irqbed_queue *q = irqbed_rq_queue(rq);
+	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
+	u64 start_ns = local_clock();
+
+	irqbed_unmap(q->ctrl, rq);
+	if (cmd->cpu != raw_smp_processor_id())
+		this_cpu_inc(q->stats->redirected);
+	atomic_dec(&q->completing);
+	irqbed_end(q, rq, rq->tag, IRQBED_CMD_ISSUED, IRQBED_CTX_BLOCK,
+		   cmd->status);
+	this_cpu_add(q->ctrl->cpu_times->ns[IRQBED_CTX_BLOCK],
+		     local_clock() - start_ns);
 }
 
 /**
@@ -278,15 +358,18 @@ void irqbed_end_slot(struct irqbed_queue *q, u32 slot, enum irqbed_ctx ctx)
 	q->cmds[slot] = NULL;
 	cmd = blk_mq_rq_to_pdu(rq);
 	status = q->ctrl->ops->result(q, rq);
-	irqbed_unmap(q->ctrl, rq);
 	if (unlikely(status == BLK_STS_RESOURCE)) {
 		if (irqbed_may_retry(q, cmd)) {
+			irqbed_unmap(q->ctrl, rq);
 			cmd->retries++;
 			irqbed_requeue(q, rq, IRQBED_CMD_ISSUED, ctx);
 			return;
 		}
 		status = BLK_STS_IOERR;
 	}
+	if (ctx == IRQBED_CTX_HARD && irqbed_leave_to_block(q, rq, status))
+		return;
+	irqbed_unmap(q->ctrl, rq);
 	irqbed_end(q, rq, slot, IRQBED_CMD_ISSUED, ctx, status);
 }
 
@@ -367,9 +450,24 @@ static int irqbed_init_hctx(struct blk_mq_hw_ctx *hctx, void *data,
 	return 0;
 }
 
+static void irqbed_map_queues(struct blk_mq_tag_set *set)
+{
+	struct irqbed_queue *first = set->driver_data;
+	struct irqbed_ctrl *ctrl = first->ctrl;
+
+	if (ctrl->pdev->msix_enabled && ctrl->nr_vectors > 1) {
+		blk_mq_pci_map_queues(&set->map[HCTX_TYPE_DEFAULT], ctrl->pdev,
+				      ctrl->ops->first_message);
+		return;
+	}
+	blk_mq_map_queues(&set->map[HCTX_TYPE_DEFAULT]);
+}
+
 const struct blk_mq_ops irqbed_mq_ops = {
 	.queue_rq = irqbed_queue_rq,
 	.init_hctx = irqbed_init_hctx,
+	.map_queues = irqbed_map_queues,
+	.complete = irqbed_complete_rq,
 	.timeout = irqbed_timeout,
 	.init_request = irqbed_init_request,
 };

@@ -2,8 +2,9 @@
 /*
  * The reaper: takes finished requests off the slots and ends them.
  *
- * Stages G2 to G4.  The hard interrupt, its thread, the timeout and the reset
- * all come through here; what they may use up is in their budget.
+ * Stages G2 to G4.  The hard interrupt, those it hands over to, the
+ * timeout and the reset all come through here; what they may use up is in their
+ * budget.
  * Several passes can run at once: a slot belongs to the pass that moved its
  * bit out of the maps under the queue's lock.
  */
@@ -84,7 +85,7 @@ static void irqbed_end_slots(struct irqbed_queue *q, u32 slots,
 			     struct irqbed_reap_result *res)
 {
 	if (!slots)
-		q->ctx[ctx].empty++;
+		this_cpu_inc(q->stats->ctx[ctx].empty);
 	while (slots) {
 		u32 slot = __ffs(slots);
 
@@ -107,7 +108,7 @@ static void irqbed_end_slots(struct irqbed_queue *q, u32 slots,
  * @ctrl: the controller
  * @queues: map of the queues to look at
  * @budget: what the pass may use, for all of them together
- * @ctx: who calls; one caller of a kind at a time for each queue
+ * @ctx: who calls
  * @start_ns: local_clock() when the caller's work began
  *
  * Looks at the hardware once, at all the queues before the first request is

@@ -17,6 +17,15 @@ static const char *const irqbed_state_words[] = {
 
 static_assert(ARRAY_SIZE(irqbed_state_words) == IRQBED_NR_QUEUE_STATES);
 
+/* Of these is said what each ended; the others have keys of their own. */
+static const char *const irqbed_ctx_words[] = {
+	[IRQBED_CTX_HARD] = "hard",
+	[IRQBED_CTX_SOFTIRQ] = "softirq",
+	[IRQBED_CTX_THREAD] = "thread",
+	[IRQBED_CTX_WORK] = "work",
+	[IRQBED_CTX_BLOCK] = "block",
+};
+
 static void irqbed_hist_print(struct seq_file *m, const char *name,
 			      const struct irqbed_hist *h)
 {
@@ -41,13 +50,14 @@ static void irqbed_hist_print(struct seq_file *m, const char *name,
 }
 
 /*
- * Counted afresh, not kept: the requests in slots and those that wait to be
- * sent again.  "submitted = completed + failed + in_flight" is a check of the
- * driver only because the four come from different places.
+ * Counted afresh, not kept: the requests in slots, those that wait to be sent
+ * again, and those that blk-mq was told of.  "submitted = completed + failed +
+ * in_flight" is a check of the driver only because the four come from different
+ * places.
  */
 static u64 irqbed_in_flight(struct irqbed_queue *q)
 {
-	u64 count = atomic_read(&q->waiting);
+	u64 count = atomic_read(&q->waiting) + atomic_read(&q->completing);
 
 	for (u32 i = 0; i < IRQBED_MAX_SLOTS; i++)
 		count += READ_ONCE(q->cmds[i]) ? 1 : 0;
@@ -65,19 +75,35 @@ struct irqbed_counts {
 	u64 recovered;
 	u64 reset_completions;
 	u64 unexpected;
-	u64 hard;
-	u64 thread;
-	u64 hard_empty;
-	u64 thread_empty;
+	struct irqbed_cpu_stats cpu;
 };
+
+static void irqbed_cpu_stats_add(struct irqbed_cpu_stats *sum,
+				 const struct irqbed_cpu_stats *cpu)
+{
+	for (u32 i = 0; i < IRQBED_NR_CTX; i++) {
+		sum->ctx[i].completed += cpu->ctx[i].completed;
+		sum->ctx[i].failed += cpu->ctx[i].failed;
+		sum->ctx[i].requeued += cpu->ctx[i].requeued;
+		sum->ctx[i].empty += cpu->ctx[i].empty;
+	}
+	for (u32 i = 0; i < IRQBED_NR_WHERE; i++)
+		sum->ended[i] += cpu->ended[i];
+	sum->redirected += cpu->redirected;
+}
 
 static void irqbed_counts_add(struct irqbed_counts *c, struct irqbed_queue *q)
 {
-	const struct irqbed_ctx_stats *ctx = q->ctx;
+	struct irqbed_cpu_stats cpu = { };
+	const struct irqbed_ctx_stats *ctx = cpu.ctx;
+	int i;
 
+	for_each_possible_cpu(i)
+		irqbed_cpu_stats_add(&cpu, per_cpu_ptr(q->stats, i));
+	irqbed_cpu_stats_add(&c->cpu, &cpu);
 	c->submitted += q->submitted;
 	c->failed += atomic64_read(&q->failed_unsent);
-	for (u32 i = 0; i < IRQBED_NR_CTX; i++) {
+	for (i = 0; i < IRQBED_NR_CTX; i++) {
 		c->completed += ctx[i].completed;
 		c->failed += ctx[i].failed;
 		c->requeued += ctx[i].requeued;
@@ -88,11 +114,6 @@ static void irqbed_counts_add(struct irqbed_counts *c, struct irqbed_queue *q)
 			ctx[IRQBED_CTX_TIMEOUT].failed;
 	c->reset_completions += ctx[IRQBED_CTX_RESET].completed;
 	c->unexpected += atomic64_read(&q->unexpected);
-	c->hard += ctx[IRQBED_CTX_HARD].completed + ctx[IRQBED_CTX_HARD].failed;
-	c->thread += ctx[IRQBED_CTX_THREAD].completed +
-		     ctx[IRQBED_CTX_THREAD].failed;
-	c->hard_empty += ctx[IRQBED_CTX_HARD].empty;
-	c->thread_empty += ctx[IRQBED_CTX_THREAD].empty;
 }
 
 static void irqbed_counts_print(const struct irqbed_counts *c,
@@ -104,10 +125,17 @@ static void irqbed_counts_print(const struct irqbed_counts *c,
 		   c->timeouts);
 	seq_printf(m, ",\n\"recovered_without_irq\":%llu,\"reset_completions\":%llu,\"unexpected\":%llu",
 		   c->recovered, c->reset_completions, c->unexpected);
-	seq_printf(m, ",\n\"hard_completions\":%llu,\"thread_completions\":%llu",
-		   c->hard, c->thread);
-	seq_printf(m, ",\"hard_empty\":%llu,\"thread_empty\":%llu",
-		   c->hard_empty, c->thread_empty);
+	for (u32 i = 0; i < ARRAY_SIZE(irqbed_ctx_words); i++) {
+		const struct irqbed_ctx_stats *ctx = &c->cpu.ctx[i];
+
+		seq_printf(m, ",\n\"%s_completions\":%llu,\"%s_empty\":%llu",
+			   irqbed_ctx_words[i], ctx->completed + ctx->failed,
+			   irqbed_ctx_words[i], ctx->empty);
+	}
+	seq_printf(m, ",\n\"ended\":{\"hardirq\":%llu,\"softirq\":%llu,\"process\":%llu},\"redirected\":%llu",
+		   c->cpu.ended[IRQBED_WHERE_HARDIRQ],
+		   c->cpu.ended[IRQBED_WHERE_SOFTIRQ],
+		   c->cpu.ended[IRQBED_WHERE_PROCESS], c->cpu.redirected);
 }
 
 /* The sums, then each queue's own under its number. */
@@ -140,10 +168,15 @@ static void irqbed_irq_add(struct irqbed_irq_stats *sum,
 	sum->none += irq->none;
 	sum->in_hardirq += irq->in_hardirq;
 	sum->in_thread += irq->in_thread;
-	for (u32 i = 0; i < IRQBED_NR_REASONS; i++)
+	for (u32 i = 0; i < IRQBED_NR_REASONS; i++) {
 		sum->handovers[i] += irq->handovers[i];
-	irqbed_hist_merge(&sum->hard_ns, &irq->hard_ns);
-	irqbed_hist_merge(&sum->thread_ns, &irq->thread_ns);
+		sum->poll_pauses[i] += irq->poll_pauses[i];
+	}
+	sum->polls += irq->polls;
+	sum->poll_calls += irq->poll_calls;
+	sum->poll_done += irq->poll_done;
+	for (u32 i = 0; i < IRQBED_NR_IRQ_CTX; i++)
+		irqbed_hist_merge(&sum->ns[i], &irq->ns[i]);
 }
 
 static void irqbed_irq_print(const struct irqbed_irq_stats *irq,
@@ -152,14 +185,42 @@ static void irqbed_irq_print(const struct irqbed_irq_stats *irq,
 	seq_printf(m, "\"irqs\":%llu,\"irqs_none\":%llu", irq->irqs, irq->none);
 	seq_printf(m, ",\n\"hard_context\":{\"hardirq\":%llu,\"thread\":%llu}",
 		   irq->in_hardirq, irq->in_thread);
-	seq_printf(m, ",\n\"handovers\":{\"policy\":%llu,\"time\":%llu,\"count\":%llu}",
+	seq_printf(m, ",\n\"handovers\":{\"policy\":%llu,\"time\":%llu,\"count\":%llu,\"flood\":%llu}",
 		   irq->handovers[IRQBED_REASON_POLICY],
 		   irq->handovers[IRQBED_REASON_TIME],
-		   irq->handovers[IRQBED_REASON_COUNT]);
-	seq_puts(m, ",");
-	irqbed_hist_print(m, "hard_ns", &irq->hard_ns);
-	seq_puts(m, ",");
-	irqbed_hist_print(m, "thread_ns", &irq->thread_ns);
+		   irq->handovers[IRQBED_REASON_COUNT],
+		   irq->handovers[IRQBED_REASON_FLOOD]);
+	seq_printf(m, ",\n\"poll\":{\"rounds\":%llu,\"calls\":%llu,\"completions\":%llu",
+		   irq->polls, irq->poll_calls, irq->poll_done);
+	seq_printf(m, ",\"pauses\":{\"time\":%llu,\"count\":%llu}}",
+		   irq->poll_pauses[IRQBED_REASON_TIME],
+		   irq->poll_pauses[IRQBED_REASON_COUNT]);
+	for (u32 i = 0; i < IRQBED_NR_IRQ_CTX; i++) {
+		char name[16];
+
+		scnprintf(name, sizeof(name), "%s_ns", irqbed_ctx_words[i]);
+		seq_puts(m, ",");
+		irqbed_hist_print(m, name, &irq->ns[i]);
+	}
+}
+
+/* How long each CPU was in which context for this controller. */
+static void irqbed_times_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
+{
+	seq_puts(m, ",\n\"cpu_ns\":{");
+	for (u32 i = 0; i <= IRQBED_CTX_BLOCK; i++) {
+		const char *comma = "";
+		int cpu;
+
+		seq_printf(m, "%s\"%s\":[", i ? "," : "", irqbed_ctx_words[i]);
+		for_each_possible_cpu(cpu) {
+			seq_printf(m, "%s%llu", comma,
+				   per_cpu_ptr(ctrl->cpu_times, cpu)->ns[i]);
+			comma = ",";
+		}
+		seq_puts(m, "]");
+	}
+	seq_puts(m, "}");
 }
 
 /* The sums, then, when there are several, each vector's own. */
@@ -251,6 +312,7 @@ int irqbed_stats_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
 	if (err)
 		return err;
 	irqbed_locks_print(ctrl, m);
+	irqbed_times_print(ctrl, m);
 	irqbed_config_print(ctrl, m);
 	seq_printf(m, ",\"state\":\"%s\"}\n",
 		   irqbed_state_words[irqbed_state(ctrl)]);
@@ -259,10 +321,13 @@ int irqbed_stats_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
 
 static void irqbed_queue_stats_reset(struct irqbed_queue *q)
 {
+	int cpu;
+
 	q->submitted = 0;
 	atomic64_set(&q->failed_unsent, 0);
 	atomic64_set(&q->unexpected, 0);
-	memset(q->ctx, 0, sizeof(q->ctx));
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(q->stats, cpu), 0, sizeof(*q->stats));
 	q->timeouts = 0;
 	irqbed_lock_stats_reset(&q->lock);
 }
@@ -273,12 +338,17 @@ static void irqbed_queue_stats_reset(struct irqbed_queue *q)
  */
 void irqbed_stats_reset(struct irqbed_ctrl *ctrl)
 {
+	int cpu;
+
 	for (u32 i = 0; i < ctrl->nr_queues; i++)
 		irqbed_queue_stats_reset(ctrl->queues[i]);
 	for (u32 i = 0; i < ctrl->nr_vectors; i++)
 		memset(&ctrl->vectors[i]->stats, 0,
 		       sizeof(ctrl->vectors[i]->stats));
 	irqbed_lock_stats_reset(&ctrl->lock);
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(ctrl->cpu_times, cpu), 0,
+		       sizeof(*ctrl->cpu_times));
 	ctrl->resets = 0;
 	ctrl->resets_failed = 0;
 }

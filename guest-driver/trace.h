@@ -15,18 +15,25 @@
 #include "irqbed.h"
 
 TRACE_DEFINE_ENUM(IRQBED_CTX_HARD);
+TRACE_DEFINE_ENUM(IRQBED_CTX_SOFTIRQ);
 TRACE_DEFINE_ENUM(IRQBED_CTX_THREAD);
+TRACE_DEFINE_ENUM(IRQBED_CTX_WORK);
+TRACE_DEFINE_ENUM(IRQBED_CTX_BLOCK);
 TRACE_DEFINE_ENUM(IRQBED_CTX_TIMEOUT);
 TRACE_DEFINE_ENUM(IRQBED_CTX_RESET);
 TRACE_DEFINE_ENUM(IRQBED_REASON_NONE);
 TRACE_DEFINE_ENUM(IRQBED_REASON_POLICY);
 TRACE_DEFINE_ENUM(IRQBED_REASON_TIME);
 TRACE_DEFINE_ENUM(IRQBED_REASON_COUNT);
+TRACE_DEFINE_ENUM(IRQBED_REASON_FLOOD);
 
 #define irqbed_show_ctx(ctx)					\
 	__print_symbolic(ctx,					\
 			 { IRQBED_CTX_HARD, "hard" },		\
+			 { IRQBED_CTX_SOFTIRQ, "softirq" },	\
 			 { IRQBED_CTX_THREAD, "thread" },	\
+			 { IRQBED_CTX_WORK, "work" },		\
+			 { IRQBED_CTX_BLOCK, "block" },		\
 			 { IRQBED_CTX_TIMEOUT, "timeout" },	\
 			 { IRQBED_CTX_RESET, "reset" })
 
@@ -35,7 +42,8 @@ TRACE_DEFINE_ENUM(IRQBED_REASON_COUNT);
 			 { IRQBED_REASON_NONE, "none" },	\
 			 { IRQBED_REASON_POLICY, "policy" },	\
 			 { IRQBED_REASON_TIME, "time" },	\
-			 { IRQBED_REASON_COUNT, "count" })
+			 { IRQBED_REASON_COUNT, "count" },	\
+			 { IRQBED_REASON_FLOOD, "flood" })
 
 /* G1: the doorbell of a request is about to ring. */
 TRACE_EVENT(irqbed_submit,
@@ -101,8 +109,22 @@ DEFINE_EVENT(irqbed_pass, irqbed_hardirq,
 	     TP_ARGS(vec, res, ns)
 );
 
-/* G3: the hard handler leaves the rest to the thread. */
+/* G3: the hard handler leaves the rest to somebody else. */
 DEFINE_EVENT(irqbed_pass, irqbed_handover,
+	     TP_PROTO(const struct irqbed_vector *vec,
+		      const struct irqbed_reap_result *res, u64 ns),
+	     TP_ARGS(vec, res, ns)
+);
+
+/* G3: a call of irq_poll is through. */
+DEFINE_EVENT(irqbed_pass, irqbed_softirq,
+	     TP_PROTO(const struct irqbed_vector *vec,
+		      const struct irqbed_reap_result *res, u64 ns),
+	     TP_ARGS(vec, res, ns)
+);
+
+/* G3: the work item is through. */
+DEFINE_EVENT(irqbed_pass, irqbed_work,
 	     TP_PROTO(const struct irqbed_vector *vec,
 		      const struct irqbed_reap_result *res, u64 ns),
 	     TP_ARGS(vec, res, ns)

@@ -108,7 +108,10 @@ static blk_status_t irqbed_ufs_cdb(struct irqbed_ufs *ufs, struct request *rq,
 		c->cdb[0] = SYNCHRONIZE_CACHE;	/* all of it */
 		break;
 	case REQ_OP_DISCARD:
-		irqbed_ufs_cdb_unmap(c, &ufs->ucd[rq->tag].unmap, lba, blocks);
+		irqbed_ufs_cdb_unmap(c, &ufs->ucd[irqbed_ufs_rq_index(rq)].unmap, lba, blocks);
+		break;
+	case REQ_OP_DRV_IN:
+		c->cdb[0] = TEST_UNIT_READY;
 		break;
 	default:
 		return BLK_STS_NOTSUPP;
@@ -119,13 +122,13 @@ static blk_status_t irqbed_ufs_cdb(struct irqbed_ufs *ufs, struct request *rq,
 static u32 irqbed_ufs_prdt(struct irqbed_ufs *ufs, struct request *rq)
 {
 	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
-	struct irqbed_ufs_ucd *ucd = &ufs->ucd[rq->tag];
+	struct irqbed_ufs_ucd *ucd = &ufs->ucd[irqbed_ufs_rq_index(rq)];
 	struct scatterlist *sg;
 	int i;
 
 	if (req_op(rq) == REQ_OP_DISCARD) {
 		irqbed_ufs_fill_prd(ucd->prdt,
-				    irqbed_ufs_ucd_dma(ufs, rq->tag) +
+				    irqbed_ufs_ucd_dma(ufs, irqbed_ufs_rq_index(rq)) +
 				    offsetof(struct irqbed_ufs_ucd, unmap),
 				    sizeof(ucd->unmap));
 		return 1;
@@ -136,10 +139,18 @@ static u32 irqbed_ufs_prdt(struct irqbed_ufs *ufs, struct request *rq)
 	return cmd->mapped;
 }
 
-static blk_status_t irqbed_ufs_prep(struct irqbed_queue *q, struct request *rq)
+/**
+ * irqbed_ufs_prep() - describe a request to the hardware
+ * @q: its queue
+ * @rq: the request, its data mapped
+ *
+ * Return: BLK_STS_OK, or BLK_STS_NOTSUPP.
+ */
+blk_status_t irqbed_ufs_prep(struct irqbed_queue *q, struct request *rq)
 {
 	struct irqbed_ufs *ufs = irqbed_ufs(q->ctrl);
-	struct utp_upiu_req *req = irqbed_ufs_req(ufs, rq->tag);
+	u32 index = irqbed_ufs_rq_index(rq);
+	struct utp_upiu_req *req = irqbed_ufs_req(ufs, index);
 	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
 	struct irqbed_ufs_cdb c = { };
 	blk_status_t status;
@@ -151,11 +162,11 @@ static blk_status_t irqbed_ufs_prep(struct irqbed_queue *q, struct request *rq)
 	req->header.transaction_code = UPIU_TRANSACTION_COMMAND;
 	req->header.flags = c.flags;
 	req->header.lun = cmd->lun;
-	req->header.task_tag = rq->tag;
+	req->header.task_tag = index;
 	req->sc.exp_data_transfer_len = cpu_to_be32(c.bytes);
 	memcpy(req->sc.cdb, c.cdb, sizeof(c.cdb));
-	memset(irqbed_ufs_rsp(ufs, rq->tag), 0, sizeof(struct utp_upiu_rsp));
-	irqbed_ufs_fill_utrd(ufs, rq->tag, c.dir, irqbed_ufs_prdt(ufs, rq));
+	memset(irqbed_ufs_rsp(ufs, index), 0, sizeof(struct utp_upiu_rsp));
+	irqbed_ufs_fill_utrd(ufs, index, c.dir, irqbed_ufs_prdt(ufs, rq));
 	return BLK_STS_OK;
 }
 
@@ -206,12 +217,19 @@ static blk_status_t irqbed_ufs_check(const struct utp_upiu_rsp *rsp)
 	}
 }
 
-static blk_status_t irqbed_ufs_result(struct irqbed_queue *q,
-				      struct request *rq)
+/**
+ * irqbed_ufs_result() - how a finished request went
+ * @q: its queue
+ * @rq: the request
+ *
+ * Return: the status, BLK_STS_RESOURCE to send it again.
+ */
+blk_status_t irqbed_ufs_result(struct irqbed_queue *q, struct request *rq)
 {
 	struct irqbed_ufs *ufs = irqbed_ufs(q->ctrl);
-	const struct utp_upiu_rsp *rsp = irqbed_ufs_rsp(ufs, rq->tag);
-	u8 ocs = ufs->utrd[rq->tag].header.ocs & MASK_OCS;
+	u32 index = irqbed_ufs_rq_index(rq);
+	const struct utp_upiu_rsp *rsp = irqbed_ufs_rsp(ufs, index);
+	u8 ocs = ufs->utrd[index].header.ocs & MASK_OCS;
 
 	if (unlikely(ocs != OCS_SUCCESS)) {
 		dev_err_ratelimited(&q->ctrl->pdev->dev,
@@ -220,7 +238,7 @@ static blk_status_t irqbed_ufs_result(struct irqbed_queue *q,
 		return BLK_STS_IOERR;
 	}
 	if (unlikely(rsp->header.transaction_code != UPIU_TRANSACTION_RESPONSE ||
-		     rsp->header.task_tag != rq->tag)) {
+		     rsp->header.task_tag != index)) {
 		dev_err_ratelimited(&q->ctrl->pdev->dev,
 				    "slot %d: response 0x%02x for tag %u\n",
 				    rq->tag, rsp->header.transaction_code,
@@ -242,10 +260,6 @@ static blk_status_t irqbed_ufs_result(struct irqbed_queue *q,
 	}
 }
 
-/*
- * Only enabled bits are looked at and cleared: with the interrupts masked none
- * can be ours, whatever a driver that shares the line makes us look for.
- */
 static struct irqbed_events irqbed_ufs_ack(struct irqbed_vector *vec)
 {
 	struct irqbed_ctrl *ctrl = vec->ctrl;
@@ -254,7 +268,7 @@ static struct irqbed_events irqbed_ufs_ack(struct irqbed_vector *vec)
 
 	if (unlikely(status == U32_MAX))	/* gone */
 		return events;
-	status &= READ_ONCE(irqbed_ufs(ctrl)->ie);
+	status &= IRQBED_UFS_IE;
 	if (!status)
 		return events;
 	irqbed_ufs_write(ctrl, REG_INTERRUPT_STATUS, status);
@@ -268,15 +282,14 @@ static struct irqbed_events irqbed_ufs_ack(struct irqbed_vector *vec)
 
 static void irqbed_ufs_mask(struct irqbed_vector *vec, bool off)
 {
-	struct irqbed_ufs *ufs = irqbed_ufs(vec->ctrl);
-
-	WRITE_ONCE(ufs->ie, off ? 0 : IRQBED_UFS_IE);
-	irqbed_ufs_write(vec->ctrl, REG_INTERRUPT_ENABLE, ufs->ie);
+	irqbed_ufs_write(vec->ctrl, REG_INTERRUPT_ENABLE,
+			 off ? 0 : IRQBED_UFS_IE);
 }
 
 const struct irqbed_transport irqbed_ufs_transport = {
 	.name = "ufs",
 	.bar = IRQBED_UFS_BAR,
+	.has_wluns = true,
 	.alloc = irqbed_ufs_alloc,
 	.start = irqbed_ufs_start,
 	.stop = irqbed_ufs_stop,

@@ -8,6 +8,7 @@
 #ifndef IRQBED_UFS_H
 #define IRQBED_UFS_H
 
+#include <linux/bitfield.h>
 #include <linux/io.h>
 #include <linux/unaligned.h>
 #include <scsi/scsi_proto.h>
@@ -18,6 +19,8 @@
 
 #define IRQBED_UFS_BAR		0
 #define IRQBED_UFS_TM_SLOTS	8
+#define IRQBED_UFS_MAX_RINGS	8	/* a task tag has eight bits */
+#define IRQBED_UCD_ALIGN	128
 #define IRQBED_UFS_ADMIN_BYTES	4096
 
 /* UNMAP parameter list, SBC-3 5.28: header and one block descriptor. */
@@ -38,7 +41,7 @@ struct irqbed_ufs_ucd {
 	u8 response_upiu[ALIGNED_UPIU_SIZE];
 	struct ufshcd_sg_entry prdt[IRQBED_MAX_SEGMENTS];
 	struct irqbed_ufs_unmap unmap;
-} __aligned(128);
+} __aligned(IRQBED_UCD_ALIGN);
 
 static_assert(sizeof(struct ufshcd_sg_entry) == 16);
 static_assert(sizeof(struct utp_transfer_req_desc) == 32);
@@ -49,29 +52,68 @@ static_assert(offsetof(struct irqbed_ufs_ucd, response_upiu) % 8 == 0);
 static_assert(offsetof(struct irqbed_ufs_ucd, prdt) % 8 == 0);
 
 /**
+ * struct irqbed_ufs_ring - a submission queue and its completion queue
+ * @sq: entries of the submission queue
+ * @cq: entries of the completion queue
+ * @sq_dma: bus address of @sq
+ * @cq_dma: bus address of @cq
+ * @sq_regs: SQHP and on
+ * @cq_regs: CQHP and on
+ * @irq_regs: CQIS and on
+ * @sq_tail: where the next entry goes, in bytes; under the queue's lock
+ * @cq_head: the next entry to look at, ditto
+ */
+struct irqbed_ufs_ring {
+	struct utp_transfer_req_desc *sq;
+	struct cq_entry *cq;
+	dma_addr_t sq_dma;
+	dma_addr_t cq_dma;
+	void __iomem *sq_regs;
+	void __iomem *cq_regs;
+	void __iomem *irq_regs;
+	u32 sq_tail;
+	u32 cq_head;
+};
+
+/**
  * struct irqbed_ufs - the transport's part of a controller
  * @utrd: transfer request list, one descriptor for each slot
  * @ucd: command descriptors, one for each slot
  * @utmrd: task management list; given to the hardware but not used
  * @admin: data of requests made while probing or resetting
+ * @rings: queue pairs, for a controller with queues
+ * @mac: requests that such a controller takes at once
  * @utrd_dma: bus address of @utrd; and so on
- * @ie: interrupts enabled, as last written; 0 while masked
  */
 struct irqbed_ufs {
 	struct utp_transfer_req_desc *utrd;
 	struct irqbed_ufs_ucd *ucd;
 	struct utp_task_req_desc *utmrd;
 	u8 *admin;
+	struct irqbed_ufs_ring rings[IRQBED_UFS_MAX_RINGS];
+	u32 mac;
 	dma_addr_t utrd_dma;
 	dma_addr_t ucd_dma;
 	dma_addr_t utmrd_dma;
 	dma_addr_t admin_dma;
-	u32 ie;
 };
 
 /* Requests finished, and everything after which only a reset helps. */
 #define IRQBED_UFS_FATAL	INT_FATAL_ERRORS
 #define IRQBED_UFS_IE		(UTP_TRANSFER_REQ_COMPL | IRQBED_UFS_FATAL)
+
+#define IRQBED_UFS_MCQ_IE	(MCQ_CQ_EVENT_STATUS | IRQBED_UFS_FATAL)
+
+/* Slots count through all queues; so do task tags. */
+static inline u32 irqbed_ufs_index(const struct irqbed_queue *q, u32 slot)
+{
+	return q->index * q->ctrl->depth + slot;
+}
+
+static inline u32 irqbed_ufs_rq_index(const struct request *rq)
+{
+	return irqbed_ufs_index(irqbed_rq_queue(rq), rq->tag);
+}
 
 static inline struct irqbed_ufs *irqbed_ufs(struct irqbed_ctrl *ctrl)
 {
@@ -111,6 +153,15 @@ void irqbed_ufs_fill_utrd(struct irqbed_ufs *ufs, u32 slot,
 void irqbed_ufs_fill_prd(struct ufshcd_sg_entry *prd, dma_addr_t addr,
 			 u32 bytes);
 int irqbed_ufs_sense_key(const struct utp_upiu_rsp *rsp);
+
+blk_status_t irqbed_ufs_prep(struct irqbed_queue *q, struct request *rq);
+blk_status_t irqbed_ufs_result(struct irqbed_queue *q, struct request *rq);
+
+/* ufs_mcq.c */
+extern const struct irqbed_transport irqbed_ufs_mcq_transport;
+
+u32 irqbed_ufs_mcq_queues(struct irqbed_ctrl *ctrl, u32 cap);
+int irqbed_ufs_mcq_alloc(struct irqbed_ctrl *ctrl);
 
 /* ufs_init.c */
 int irqbed_ufs_alloc(struct irqbed_ctrl *ctrl);

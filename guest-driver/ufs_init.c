@@ -41,7 +41,7 @@ int irqbed_ufs_alloc(struct irqbed_ctrl *ctrl)
 	u32 cap = irqbed_ufs_read(ctrl, REG_CONTROLLER_CAPABILITIES);
 	struct device *dev = &ctrl->pdev->dev;
 	struct irqbed_ufs *ufs;
-	u32 slots;
+	u32 slots, rings;
 	int err;
 
 	if (cap == U32_MAX)
@@ -53,10 +53,17 @@ int irqbed_ufs_alloc(struct irqbed_ctrl *ctrl)
 					DMA_BIT_MASK(64) : DMA_BIT_MASK(32));
 	if (err)
 		return err;
+	rings = irqbed_ufs_mcq_queues(ctrl, cap);
 	slots = (cap & MASK_TRANSFER_REQUESTS_SLOTS_SDB) + 1;
+	if (rings) {
+		ctrl->ops = &irqbed_ufs_mcq_transport;
+		ufs->mac = (cap & MASK_TRANSFER_REQUESTS_SLOTS_MCQ) + 1;
+		slots = min_t(u32, ufs->mac, IRQBED_MAX_SLOTS);
+	}
 	ctrl->depth = slots;
 	if (ctrl->config.queue_depth && ctrl->config.queue_depth < slots)
 		ctrl->depth = ctrl->config.queue_depth;
+	slots *= max(rings, 1u);
 
 	/* Whole pages: more than the 1 KiB alignment that the lists need. */
 	ufs->utrd = dmam_alloc_coherent(dev, slots * sizeof(*ufs->utrd),
@@ -71,10 +78,14 @@ int irqbed_ufs_alloc(struct irqbed_ctrl *ctrl)
 	if (!ufs->utrd || !ufs->ucd || !ufs->utmrd || !ufs->admin)
 		return -ENOMEM;
 	ctrl->priv = ufs;
-	err = irqbed_queues_alloc(ctrl, 1);
+	err = irqbed_queues_alloc(ctrl, max(rings, 1u));
+	if (!err && rings)
+		err = irqbed_ufs_mcq_alloc(ctrl);
 	if (err)
 		return err;
-	return irqbed_vectors_alloc(ctrl, 1);
+	return irqbed_vectors_alloc(ctrl, ctrl->config.irq_vectors ==
+				    IRQBED_VECTORS_PER_QUEUE ?
+				    ctrl->nr_queues : 1);
 }
 
 /**
@@ -220,7 +231,6 @@ int irqbed_ufs_start(struct irqbed_ctrl *ctrl, struct irqbed_queue *q)
  */
 void irqbed_ufs_stop(struct irqbed_ctrl *ctrl, struct irqbed_queue *q)
 {
-	WRITE_ONCE(irqbed_ufs(ctrl)->ie, 0);
 	/* While disabled the other registers are not to be written. */
 	if (!(irqbed_ufs_read(ctrl, REG_CONTROLLER_ENABLE) & CONTROLLER_ENABLE))
 		return;

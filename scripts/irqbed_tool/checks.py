@@ -20,6 +20,7 @@ def cross_check(cell, fail):
     if "probe" in cell:
         _probe(cell["probe"], cell["machine"], fail)
     _workload(cell["workload"], cell["device"], fail)
+    _beside(cell, fail)
 
 
 def _machine(machine, fail):
@@ -108,7 +109,7 @@ def _workload(workload, devices, fail):
         fail("workload.disks", f"{workload['disks']} is too many", f"there are {len(disks)} disks")
     if len(disks) > 1 and (workload["target"] == "file" or "filename" in workload):
         fail("workload.disks", f"{workload['disks']} is not allowed",
-             'needs target = "disk" and no filename')
+             'needs target = "disk" or "raid0", and no filename')
     if workload["tool"] == "dd":
         _dd(workload, fail)
     else:
@@ -117,9 +118,28 @@ def _workload(workload, devices, fail):
         _size(workload, name, lu, fail)
 
 
+def _beside(cell, fail):
+    name, tables = cell["workload"]["with"], cell["beside"]
+    if not name:
+        return
+    if name not in tables:
+        fail("workload.with", f"there is no [beside.{name}]", f"there are {', '.join(tables) or 'none'}")
+    if cell["workload"]["tool"] != "fio" or cell["workload"]["target"] != "disk":
+        fail("workload.with", f"{shown(name)} is not allowed", 'needs tool = "fio" and target = "disk"')
+    count = sum(len(device["lu"]) for device in cell["device"])
+    for disk in tables[name]["disks"]:
+        if not cell["workload"]["disks"] <= disk < count:
+            fail(f"beside.{name}.disks", f"{disk} is not allowed", "must be a disk that the load leaves free, "
+                 f"{cell['workload']['disks']} to {count - 1}")
+    if tables[name]["test_unit_ready"] != [] and cell["driver"]["module"] != "irqbed":
+        fail(f"beside.{name}.test_unit_ready", "is not for the kernel's driver", 'needs driver.module = "irqbed"')
+    if max(tables[name]["test_unit_ready"], default=0) >= 32 and not cell["driver"]["wluns"]:
+        fail(f"beside.{name}.test_unit_ready", "names a well-known unit", "needs driver.wluns = 1")
+
+
 def _dd(workload, fail):
-    if workload["target"] == "file":
-        fail("workload.target", '"file" is not allowed', 'must be "disk" with tool = "dd"')
+    if workload["target"] != "disk":
+        fail("workload.target", f"{shown(workload['target'])} is not allowed", 'must be "disk" with tool = "dd"')
     block, size = (fio_options.size_bytes(workload.get(key)) for key in ("bs", "size"))
     if not block:
         fail("workload.bs", "is missing or not a plain size", 'tool = "dd" needs it, for example "1m"')

@@ -37,7 +37,7 @@ def allowed(key):
         return {"str": "text", "file": "path", "texts": "list of texts",
                 "points": "list of [percentile, ns]"}[key.kind]
     span = f"{plain(key.low)} to {plain(key.high)}"
-    extra = {"limit": ' or `"none"`', "numbers": ", or a list"}
+    extra = {"limit": ' or `"none"`', "numbers": ", or a list", "ints": ", a list"}
     return span + extra.get(key.kind, "")
 
 

@@ -73,7 +73,7 @@ def evaluate(cell, answers):
     verdict = Verdict()
     entry = {"id": cell.id, "params": cell.params}
     runs = []
-    device, driver = {}, {}
+    device, driver, guest = {}, {}, {}
     for answer, following in zip(answers, [*answers[1:], None]):
         kind = answer["type"]
         if kind == "write":
@@ -85,7 +85,7 @@ def evaluate(cell, answers):
         elif kind == "exec" and (answer["rc"] or answer["timed_out"]):
             verdict.add("failed", f"{answer['name']}: exit status {answer['rc']}")
         elif kind == "read":
-            _read(answer, cell, entry, driver, verdict)
+            _read(answer, cell, entry, driver, guest, verdict)
         elif kind == "stats" and answer["name"] == "device":
             device = dict(answer["devices"])
         elif kind == "dmesg":
@@ -99,7 +99,10 @@ def evaluate(cell, answers):
     check_conservation(device, driver, verdict)
     good = [run for run in runs if run]
     load_ns = sum(run.get("runtime_ms", 0) for run in good) * 1e6
-    of_cell = {**metrics.from_device(device), **metrics.from_driver(driver, load_ns), **metrics.from_probe(probe)}
+    of_cell = {**metrics.from_device(device), **metrics.from_driver(driver, load_ns),
+               **metrics.from_contexts(driver, load_ns), **metrics.from_probe(probe),
+               **metrics.from_guest(guest.get("before", ""), guest.get("after", ""),
+                                    sum(run.get("ios", 0) for run in good))}
     entry["metrics"] = metrics.mean([{**run, **of_cell} for run in good]) if good else {}
     if len(good) > 1:
         entry["runs"] = [metrics.mean([run]) for run in good]
@@ -160,8 +163,8 @@ def _dd_run(answer, ended_ns, cell, verdict):
     return {}
 
 
-def _read(answer, cell, entry, driver, verdict):
-    """A file of the guest: the driver's statistics, an effective knob, a disk's queue."""
+def _read(answer, cell, entry, driver, guest, verdict):
+    """A file of the guest: the driver's statistics, an effective knob, a disk's queue, /proc/stat."""
     what, name, *rest = answer["name"].split(".")
     if answer["errno"]:
         verdict.add("failed", f"{answer['name']}: cannot be read")
@@ -171,6 +174,8 @@ def _read(answer, cell, entry, driver, verdict):
             driver[name] = json.loads(answer["text"])
         except ValueError:
             verdict.add("failed", f"{answer['name']}: not JSON")
+    elif what == "guest":
+        guest[name] = answer["text"]
     elif what == "queue":
         entry.setdefault("disks", {}).setdefault(name, {})[rest[0]] = answer["text"].strip()
     elif what == "knob":

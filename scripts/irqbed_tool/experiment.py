@@ -98,6 +98,7 @@ def build(loader, raw):
         take_over(config["probe"], config)
     config["device"] = loader.devices(raw.get("device", []), config)
     config["workload"] = loader.workload(raw.get("workload", {}))
+    config["beside"] = loader.besides(raw.get("beside", {}))
     config["check"] = loader.check_table(raw.get("check", {}))
     if "variant" in raw:
         config["variant"] = matrix.make_variants(loader, raw["variant"])

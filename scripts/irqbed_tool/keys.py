@@ -57,7 +57,8 @@ class Key:
                     f"(six decimals), {self.unit} do not descend, {plain(self.low)} to {plain(self.high)}")
         span = f"{plain(self.low)} to {plain(self.high)}"
         noun = {"int": "a whole number", "limit": f'a whole number or "{NONE}"',
-                "number": "a number", "numbers": "a number, or a list of numbers"}[self.kind]
+                "number": "a number", "numbers": "a number, or a list of numbers",
+                "ints": "a list of whole numbers"}[self.kind]
         return f"{noun}, {span}" + (f" {self.unit}" if self.unit else "")
 
 
@@ -113,6 +114,12 @@ def _check_numbers(key, value):
     return _check_number(key, value)
 
 
+def _check_ints(key, value):
+    if not isinstance(value, list):
+        raise _wrong(key, value)
+    return [_check_int(key, item) for item in value]
+
+
 def _check_bool(key, value):
     if not isinstance(value, bool):
         raise _wrong(key, value)
@@ -159,7 +166,7 @@ def _check_points(key, value):
 
 
 CHECKS = {"int": _check_int, "number": _check_number, "limit": _check_limit,
-          "numbers": _check_numbers, "bool": _check_bool,
+          "numbers": _check_numbers, "ints": _check_ints, "bool": _check_bool,
           "str": _check_str, "file": _check_file, "enum": _check_enum, "texts": _check_texts,
           "points": _check_points}
 

@@ -10,7 +10,7 @@ from .keys import NONE, REQUIRED, Key
 
 MAX_NS = 1_000_000_000_000
 DISTRIBUTIONS = ("fixed", "uniform", "lognormal", "normal", "exponential", "table")
-POLICIES = ("hardirq", "threaded", "bounded")
+POLICIES = ("hardirq", "threaded", "bounded", "softirq", "inline", "irq_poll", "workqueue", "flood")
 MODULES = ("irqbed", "stock")
 
 EXPERIMENT = (
@@ -119,6 +119,29 @@ DRIVER = (
         "ns", 0, MAX_NS),
     Key("max_completions", "limit", "bounded: completions after which the hard interrupt hands "
         "over.", NONE, low=0, high=2 ** 31 - 1),
+    Key("thread_cpus", "enum", "Where the interrupt's thread runs: on the interrupt's CPU, as the "
+        "kernel has it, or on any.", "irq", choices=("irq", "any")),
+    Key("poll_weight", "int", "irq_poll: completions of a call, then it is the next vector's turn.",
+        64, low=1, high=65536),
+    Key("poll_budget", "limit", "irq_poll: completions after which the softirq ends, to come back.",
+        256, low=1, high=2 ** 31 - 1),
+    Key("poll_time_ns", "limit", "irq_poll: time after which the softirq ends, to come back.", NONE,
+        "ns", 1, MAX_NS),
+    Key("work_kind", "enum", "workqueue: on the interrupt's CPU, anywhere, or there and before other "
+        "work.", "bound", choices=("bound", "unbound", "highpri")),
+    Key("flood_window_ns", "int", "flood: a CPU's share of time in interrupts is taken over so long.",
+        1_000_000, "ns", 1000, 1_000_000_000),
+    Key("flood_enter_pct", "int", "flood: share from which on a CPU is flooded; 101: never.", 80, "%",
+        0, 101),
+    Key("flood_leave_pct", "int", "flood: share below which it no longer is.", 20, "%", 0, 101),
+    Key("flood_rest", "enum", "flood: who finishes requests then.", "irq_poll",
+        choices=("threaded", "irq_poll", "workqueue")),
+    Key("tag_sharing", "enum", "Disks that share slots: each active one its share, or first come, first "
+        "served.", "fair", choices=("fair", "greedy")),
+    Key("wluns", "int", "1: request queues for the well-known units, too, for TEST UNIT READY.", 0, low=0,
+        high=1),
+    Key("hw_queues", "int", "UFS with queues (device mcq): pairs used; 0: one for each vCPU; at most what the "
+        "device offers.", 0, low=0, high=8),
     Key("queue_depth", "int", "Slots used; 0: what the device offers.", 0, low=0, high=32),
     Key("timeout_ms", "int", "Age at which a request is looked at, then reset.", 30000, "ms", 1,
         3_600_000),
@@ -154,20 +177,31 @@ BLOCK = (
 )
 
 # Of [driver], what can be changed while the module is loaded (debugfs).
-DRIVER_LIVE = ("policy", "time_limit_ns", "max_completions", "lock", "lock_stats")
+DRIVER_LIVE = ("policy", "time_limit_ns", "max_completions", "thread_cpus", "poll_weight", "poll_budget",
+               "poll_time_ns", "work_kind", "flood_window_ns", "flood_enter_pct", "flood_leave_pct",
+               "flood_rest", "tag_sharing", "lock", "lock_stats")
 
 WORKLOAD = (
     Key("tool", "enum", "Program that makes the load.", "fio", choices=("fio", "dd")),
     Key("disks", "int", "The load goes to the first n disks at once, with jobs of its own on each.",
         1, low=1, high=1024),
     Key("target", "enum", "disk: the first disk itself; file: a file on an ext2 file system "
-        "made on it.", "disk", choices=("disk", "file")),
+        "made on it; raid0: an array over the first n disks.", "disk", choices=("disk", "file", "raid0")),
+    Key("raid_chunk_kib", "int", "Chunk of the raid0.", 1024, "KiB", 4, 1 << 20),
+    Key("with", "str", "The [beside.NAME] that runs beside this load.", ""),
     Key("repeats", "int", "Runs per cell; metrics are their mean.", 1, low=1, high=100),
     Key("warmup", "number", "Load before the first cell of a boot, discarded.", 1, "s of guest time",
         0, 3600),
     Key("limit", "number", "Guest time after which one run is ended; 0: four times its "
         "runtime and a minute.", 0, "s of guest time", 0, 1_000_000),
     Key("full", "bool", "Use the values of [full]: the experiment at its published size.", False),
+)
+
+# What runs beside the load; every other key is an option of fio, by default the load's.
+BESIDE = (
+    Key("disks", "ints", "Disks, counted from 0, with a job on each; empty: no job.", [], high=1023),
+    Key("test_unit_ready", "ints", "Units of the first controller that are sent one TEST UNIT READY just "
+        "before the load, well-known ones too (49488, 49456, 49476).", [], high=65535),
 )
 
 TABLE = (
@@ -209,6 +243,7 @@ SECTIONS = {
     "probe": (PROBE, "[probe]"),
     "block": (BLOCK, "[block]"),
     "workload": (WORKLOAD, "[workload]"),
+    "beside": (BESIDE, "[beside.NAME]"),
     "table": (TABLE, "[table]"),
     "published": (PUBLISHED, "[published]"),
     "check": (CHECK, "[check]"),

@@ -13,8 +13,8 @@ from . import fio_options, knobs
 from .errors import UserError
 from .keys import REQUIRED, BadValue, did_you_mean, is_number, shown
 
-TOP = ("experiment", "machine", "driver", "block", "probe", "workload", "table", "published", "check",
-       "device", "variant", "matrix", "full")
+TOP = ("experiment", "machine", "driver", "block", "probe", "workload", "beside", "table", "published",
+       "check", "device", "variant", "matrix", "full")
 # Tables that [full] may change.
 FULL_MAY_CHANGE = ("machine", "driver", "block", "probe", "workload", "matrix", "check")
 
@@ -168,18 +168,25 @@ class Loader:
         except BadValue as bad:
             self.fail(path, bad.what, bad.right)
 
-    def workload(self, table):
-        own = knobs.table("workload")
-        out = self.section("workload", {k: v for k, v in table.items() if k in own}, "workload")
+    def workload(self, table, section="workload", prefix="workload"):
+        """A table of own keys and fio's options."""
+        if not isinstance(table, dict):
+            self.fail(prefix, f"{shown(table)} is not a table", f"write {knobs.SECTIONS[section][1]}")
+        own = knobs.table(section)
+        out = self.section(section, {k: v for k, v in table.items() if k in own}, prefix)
         for name, value in table.items():
             if name in own:
                 continue
-            canonical, value = self.fio_option(name, value, f"workload.{name}")
+            canonical, value = self.fio_option(name, value, f"{prefix}.{name}")
             if canonical in out:
-                self.fail(f"workload.{name}", "is given twice",
+                self.fail(f"{prefix}.{name}", "is given twice",
                           f"it is another name of {canonical}")
             out[canonical] = value
         return out
+
+    def besides(self, tables):
+        """{NAME: checked [beside.NAME]}."""
+        return {name: self.workload(table, "beside", f"beside.{name}") for name, table in tables.items()}
 
     def devices(self, tables, config):
         out = []

@@ -192,7 +192,7 @@ def make_cells(loader, config, axes):
         count *= len(axis.values)
     if count > MAX_CELLS:
         loader.fail("matrix", f"makes {count} cells", f"at most {MAX_CELLS} are allowed")
-    base = {key: config[key] for key in ("machine", "device", "driver", "block", "probe", "workload")
+    base = {key: config[key] for key in ("machine", "device", "driver", "block", "probe", "workload", "beside")
             if key in config}
     out = []
     for point in itertools.product(*(zip(axis.values, axis.settings) for axis in axes)):

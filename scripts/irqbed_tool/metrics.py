@@ -5,12 +5,17 @@ fio mixes error text into its JSON exactly when I/O errors occur; recover()
 takes the object out of such output and keeps the stray lines beside it.
 """
 
+import functools
 import json
 import re
 from dataclasses import dataclass, field
 
 MIB = 2 ** 20
 DIRECTIONS = ("read", "write", "trim")
+# The names of fio's jobs that run beside the load begin so.
+BESIDE = "beside-"
+# Which of the driver's contexts a CPU's time is counted under.
+CPU_METRICS = {"softirq_cpu_pct": ("softirq", "block"), "thread_cpu_pct": ("thread", "work")}
 MIXED = "mixed"
 
 
@@ -63,6 +68,27 @@ METRICS = {
     "probe_p999_ns": Metric("probe p99.9 us", -1, 20, 1e-3, "us"),
     "probe_max_ns": Metric("probe max us", -1, 0, 1e-3, "us"),
     "probe_missed": Metric("probe missed", -1, 0),
+    "irqs": Metric("interrupts", -1, 0),
+    "completions_per_irq": Metric("completions per interrupt", 1, 0),
+    "handovers_policy": Metric("hand-overs, policy", -1, 0),
+    "handovers_time": Metric("hand-overs, time", -1, 0),
+    "handovers_count": Metric("hand-overs, count", -1, 0),
+    "handovers_flood": Metric("hand-overs, flood", -1, 0),
+    "poll_rearms": Metric("re-arms", -1, 0),
+    "poll_pauses": Metric("poll pauses", -1, 0),
+    "completions_per_poll": Metric("completions per poll round", 1, 0),
+    "ended_hardirq_pct": Metric("ended in hardirq %", 1, 0, unit="%"),
+    "ended_softirq_pct": Metric("ended in softirq %", 1, 0, unit="%"),
+    "redirected_pct": Metric("ended on another CPU %", -1, 0, unit="%"),
+    "softirq_cpu_pct": Metric("softirq % of a CPU", -1, 10, unit="%"),
+    "guest_switches": Metric("context switches, guest", -1, 0),
+    "switches_per_io": Metric("context switches per I/O", -1, 5),
+    "beside_iops": Metric("IOPS beside", 1, 2),
+    "beside_iops_least": Metric("IOPS beside, least", 1, 0),
+    "beside_iops_most": Metric("IOPS beside, most", 1, 0),
+    "beside_clat_mean_ns": Metric("clat mean us beside", -1, 2, 1e-3, "us"),
+    "beside_clat_p99_ns": Metric("clat p99 us beside", -1, 8, 1e-3, "us"),
+    "beside_clat_max_ns": Metric("clat max us beside", -1, 0, 1e-3, "us"),
 }
 
 _PERCENTILES = {"clat_p50_ns": "50.000000", "clat_p90_ns": "90.000000",
@@ -146,9 +172,30 @@ def _blocks(job):
 
 
 def from_fio(data):
-    """{metric: number} of one fio run with group_reporting."""
-    out = {"io_errors": job_errors(data)}
-    jobs = data["jobs"]
+    """{metric: number} of one fio run with group_reporting; what runs beside has metrics of its own."""
+    beside = [job for job in data["jobs"] if job.get("jobname", "").startswith(BESIDE)]
+    jobs = [job for job in data["jobs"] if job not in beside]
+    return {"io_errors": job_errors(data), **_from_jobs(jobs), **_from_beside(beside)}
+
+
+def _from_beside(jobs):
+    """Over all jobs of a [beside.NAME]: one group each."""
+    groups = [_from_jobs([job]) for job in jobs]
+    iops = [group["iops"] for group in groups if "iops" in group]
+    if not iops:
+        return {}
+    out = {"beside_iops": sum(iops), "beside_iops_least": min(iops), "beside_iops_most": max(iops)}
+    for metric in ("clat_p99_ns", "clat_max_ns"):
+        if all(metric in group for group in groups):
+            out[f"beside_{metric}"] = max(group[metric] for group in groups)
+    if all("clat_mean_ns" in group for group in groups):
+        out["beside_clat_mean_ns"] = (sum(group["clat_mean_ns"] * group["ios"] for group in groups)
+                                      / sum(group["ios"] for group in groups))
+    return out
+
+
+def _from_jobs(jobs):
+    out = {}
     if jobs:
         out["cpu_usr_pct"] = sum(job["usr_cpu"] for job in jobs) / len(jobs)
         out["cpu_sys_pct"] = sum(job["sys_cpu"] for job in jobs) / len(jobs)
@@ -166,6 +213,45 @@ def from_fio(data):
             out[metric] = sum(block[key] for block in blocks)
     out.update(_latencies(blocks))
     return out
+
+
+def from_contexts(drivers, load_ns):
+    """Metrics of who ended the requests, from the driver's statistics, for loads of LOAD_NS in all."""
+    stats = [driver for driver in drivers.values() if "cpu_ns" in driver]
+    if not stats:
+        return {}
+
+    def total(*path):
+        return sum(functools.reduce(lambda node, key: node[key], path, one) for one in stats)
+
+    out = {"irqs": total("irqs"), "poll_rearms": total("poll", "rounds"),
+           "poll_pauses": total("poll", "pauses", "time") + total("poll", "pauses", "count")}
+    for reason in ("policy", "time", "count", "flood"):
+        out[f"handovers_{reason}"] = total("handovers", reason)
+    done = total("completed") + total("failed")
+    ended = {where: total("ended", where) for where in ("hardirq", "softirq", "process")}
+    if out["irqs"]:
+        out["completions_per_irq"] = done / out["irqs"]
+    if out["poll_rearms"]:
+        out["completions_per_poll"] = total("poll", "completions") / out["poll_rearms"]
+    if any(ended.values()):
+        out["ended_hardirq_pct"] = 100 * ended["hardirq"] / sum(ended.values())
+        out["ended_softirq_pct"] = 100 * ended["softirq"] / sum(ended.values())
+        out["redirected_pct"] = 100 * total("redirected") / sum(ended.values())
+    if load_ns:
+        for metric, contexts in CPU_METRICS.items():
+            spent_ns = sum(sum(one["cpu_ns"][context]) for one in stats for context in contexts)
+            out[metric] = 100 * spent_ns / load_ns
+    return out
+
+
+def from_guest(before, after, ios):
+    """Metrics from the guest's /proc/stat before and after the load."""
+    counts = [re.search(r"^ctxt (\d+)$", text, re.MULTILINE) for text in (before, after)]
+    if not all(counts):
+        return {}
+    switches = int(counts[1].group(1)) - int(counts[0].group(1))
+    return {"guest_switches": switches, **({"switches_per_io": switches / ios} if ios else {})}
 
 
 def from_dd(size, elapsed_ns):

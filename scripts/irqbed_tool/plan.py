@@ -12,19 +12,22 @@ import string
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import fio_options, knobs, vm
+from . import fio_options, knobs, metrics, vm
 from .jobs import Job
 
 MODULE = "/lib/irqbed/irqbed.ko"
 PROBE_MODULE = "/lib/irqbed/irqbed-probe.ko"
 MOUNT = "/mnt"
 FILE = f"{MOUNT}/file"
+RAID = "md0"
 DEBUGFS = "/sys/kernel/debug/irqbed"
 STOCK_DRIVERS = {"ufs": "ufshcd-pci", "ahci": "ahci"}
 DISK_WAIT_S = 60
 SETUP_LIMIT_MS = 300_000
 # Load without a runtime is ended after this much guest time.
 UNTIMED_LIMIT_S = 600
+# Of the load, what is made once for a boot.
+BOOT_WORKLOAD = ("target", "disks", "raid_chunk_kib")
 
 
 @dataclass
@@ -75,7 +78,7 @@ def boot_key(config):
     """What cells of one boot have in common, as a text."""
     driver = {key: val for key, val in config["driver"].items() if key not in knobs.DRIVER_LIVE}
     return json.dumps([config["machine"], config["device"], driver, config.get("probe"),
-                       config["workload"]["target"]], sort_keys=True)
+                       *(config["workload"][key] for key in BOOT_WORKLOAD)], sort_keys=True)
 
 
 def make_boots(cells):
@@ -104,6 +107,13 @@ def disk(config):
 
 def load_disks(config):
     """Device nodes of the disks that the load goes to."""
+    if config["workload"]["target"] == "raid0":
+        return [f"/dev/{RAID}"]
+    return member_disks(config)
+
+
+def member_disks(config):
+    """Device nodes of the first disks, as many as the load asks for."""
     return [f"/dev/{name}" for name in disk_names(config)[:config["workload"]["disks"]]]
 
 
@@ -113,6 +123,11 @@ def disk_names(config):
     if config["driver"]["module"] == "irqbed":
         return [f"irqbed{number}l{lun}" for number, count in enumerate(lus) for lun in range(count)]
     return [f"sd{string.ascii_lowercase[number]}" for number in range(min(sum(lus), 26))]
+
+
+def beside(config):
+    """The [beside.NAME] that runs beside the cell's load, {} if none does."""
+    return config["beside"].get(config["workload"]["with"], {})
 
 
 def debugfs_dirs(config):
@@ -144,11 +159,38 @@ def make_fs_script(config):
             f"mount -t ext4 -o noatime {node} {MOUNT}")
 
 
-def fio_argv(workload, nodes, changed=None):
-    """The fio command line of a workload on NODES; CHANGED options override its own."""
+def make_raid_script(config):
+    """Shell text that makes a raid0 of the disks, without superblocks, through sysfs."""
+    nodes = member_disks(config)
+    chunk = config["workload"]["raid_chunk_kib"]
+    sets = [("metadata_version", "none"), ("level", "raid0"), ("raid_disks", len(nodes)),
+            ("chunk_size", chunk * 1024)]
+    members = " ".join(node[5:] for node in nodes)
+    return ("modprobe raid0 && echo " + RAID + " >/sys/module/md_mod/parameters/new_array && "
+            f"cd /sys/block/{RAID}/md && "
+            + " && ".join(f"echo {value} >{key}" for key, value in sets)
+            + f" && slot=0 && for disk in {members}; do cat /sys/block/$disk/dev >new_dev && "
+            "echo $slot >dev-$disk/slot && echo $(($(cat /sys/block/$disk/size) / 2)) >dev-$disk/size "
+            "|| exit 1; slot=$((slot + 1)); done; echo active >array_state && "
+            f"[ $(cat /sys/block/{RAID}/size) -gt 0 ]")
+
+
+def beside_jobs(config):
+    """fio's jobs that run beside the load, on disks of their own."""
+    table, names = beside(config), disk_names(config)
+    out = []
+    for number in table.get("disks", []):
+        out += [f"--name={metrics.BESIDE}{number}", "--new_group=1", f"--filename=/dev/{names[number]}",
+                *(fio_options.argument(key, value) for key, value in table.items()
+                  if key not in knobs.table("beside"))]
+    return out
+
+
+def fio_argv(workload, nodes, changed=None, others=()):
+    """The fio command line of a workload on NODES, and OTHERS beside it; CHANGED options override its own."""
     options = {key: val for key, val in workload.items() if key not in knobs.table("workload")}
     jobs = []
-    if len(nodes) > 1:
+    if len(nodes) > 1 or others:
         jobs = [word for node in nodes for word in (f"--name={node[5:]}", f"--filename={node}")]
     else:
         options.setdefault("filename", FILE if workload["target"] == "file" else nodes[0])
@@ -158,7 +200,7 @@ def fio_argv(workload, nodes, changed=None):
     options.update(changed or {})
     return ["fio", *([] if jobs else ["--name=irqbed"]),
             *(fio_options.argument(k, v) for k, v in options.items()),
-            "--group_reporting=1", "--output-format=json", "--eta=never", *jobs]
+            "--group_reporting=1", "--output-format=json", "--eta=never", *jobs, *others]
 
 
 def dd_script(workload, nodes, limit_s=0):
@@ -177,7 +219,7 @@ def load_argv(config, changed=None):
     workload, nodes = config["workload"], load_disks(config)
     if workload["tool"] == "dd":
         return ["/bin/sh", "-c", dd_script(workload, nodes)]
-    return fio_argv(workload, nodes, changed)
+    return fio_argv(workload, nodes, changed, beside_jobs(config))
 
 
 def limit_ms(workload):
@@ -198,6 +240,8 @@ def add_boot_steps(job, boot):
     job.shell("driver", load_driver_script(config), SETUP_LIMIT_MS)
     if config["workload"]["target"] == "file":
         job.shell("filesystem", make_fs_script(config), SETUP_LIMIT_MS)
+    elif config["workload"]["target"] == "raid0":
+        job.shell("raid", make_raid_script(config), SETUP_LIMIT_MS)
     if "probe" in config:
         job.exec("probe", ["insmod", PROBE_MODULE], SETUP_LIMIT_MS)
     return job
@@ -235,10 +279,14 @@ def add_cell_steps(job, cell):
         job.write(f"{path}/reset_stats", "1")
     job.stats("before", reset=True)
     workload = config["workload"]
+    job.read("guest.before", "/proc/stat")
     for number in range(workload["repeats"]):
         if workload["tool"] == "dd":
             job.write("/proc/sys/vm/drop_caches", "3")
+        for lun in beside(config).get("test_unit_ready", []):
+            job.write(f"{next(iter(dirs.values()))}/test_unit_ready", lun)
         job.exec(f"{workload['tool']}{number}", load_argv(config), limit_ms(workload))
+    job.read("guest.after", "/proc/stat")
     job.exec("sync", ["sync"])
     for name, path in dirs.items():
         job.read(f"driver.{name}", f"{path}/stats")

@@ -16,6 +16,8 @@ KTAP_PLAN=0
 DEBUG=/sys/kernel/debug/irqbed/$IRQBED_PCI
 SYS=/sys/bus/pci/devices/$IRQBED_PCI
 DISK=/dev/irqbed0l0
+# All that need nothing special of the controller.
+POLICIES="hardirq threaded bounded softirq inline irq_poll workqueue flood"
 
 # --- KTAP ------------------------------------------------------------------
 
@@ -264,6 +266,104 @@ lost_irq_test() {
 	reset_stats
 	fio_verify --filename="$DISK" --iodepth=8 --size=4m >/tmp/fio.out
 	is "depth 8: fio's status, resets" "$? $(drv resets)" "0 0"
+	driver_unload
+	ktap_end
+}
+
+# --- CPUs that go and come back --------------------------------------------------------
+
+cpu_online() { # CPU 0|1
+	echo "$2" >"/sys/devices/system/cpu/cpu$1/online"
+}
+
+# The controller's interrupt, and with it its thread, moves to a CPU.
+irq_to() { # CPU
+	for irq in "$SYS"/msi_irqs/*; do
+		echo "$1" >"/proc/irq/${irq##*/}/smp_affinity_list"
+	done
+}
+
+# The interrupt goes to a CPU that then goes away, round and round, under load.
+hotplug_test() {
+	# shellcheck disable=SC2086
+	set -- $POLICIES
+	ktap_plan $(($# * 4 + 1))
+	driver_load
+	for policy in "$@"; do
+		knob policy "$policy"
+		reset_stats
+		fio_verify --filename="$DISK" --numjobs=4 --size=2m --offset_increment=4m --iodepth=16 \
+			--loops=4 >/tmp/fio.out &
+		fio=$!
+		gone=0
+		while kill -0 $fio 2>/dev/null && [ $gone -lt 60 ]; do
+			for cpu in 1 2 3; do
+				irq_to $cpu
+				usleep 5000
+				cpu_online $cpu 0 && gone=$((gone + 1))
+				usleep 5000
+				cpu_online $cpu 1
+			done
+		done
+		wait "$fio"
+		is "$policy: data is right, $gone times a CPU went" $? 0
+		at_least "$policy: CPUs did go" $gone 3
+		conserved "$policy"
+		is "$policy: no timeout" "$(drv timeouts)" 0
+	done
+	driver_unload
+	is "the driver is gone" "$(lsmod | grep -c ^irqbed)" 0
+	ktap_end
+}
+
+# --- UFS with queues --------------------------------------------------------------------
+
+# Each queue that is there has had requests, and given them back.
+queues_used() { # COUNT
+	used=0
+	queue=0
+	while [ $queue -lt "$1" ]; do
+		[ "$(drv queues.$queue.submitted)" -gt 0 ] && used=$((used + 1))
+		queue=$((queue + 1))
+	done
+	echo $used
+}
+
+mcq_test() { # VECTORS
+	# shellcheck disable=SC2086
+	set -- "$1" $POLICIES
+	vectors=$1
+	shift
+	ktap_plan $(($# * 2 + 8))
+	driver_load
+	is "as many vectors as asked for" "$(grep -c irqbed /proc/interrupts)" "$vectors"
+	for policy in "$@"; do
+		knob policy "$policy"
+		reset_stats
+		succeeds "$policy: data is right" fio_verify --filename="$DISK" --numjobs=4 --size=2m \
+			--offset_increment=4m --iodepth=16
+		conserved "$policy"
+	done
+	is "all four queues were used" "$(queues_used 4)" 4
+	is "no timeout" "$(drv timeouts)" 0
+	is "the device saw no mistakes of the driver" "$(dev guest_errors)" 0
+	reset_stats
+	fio_verify --filename="$DISK" --numjobs=4 --size=2m --offset_increment=4m --iodepth=16 --loops=8 \
+		>/tmp/fio.out &
+	fio=$!
+	for cpu in 3 2 1 3 2 1; do
+		cpu_online $cpu 0
+		usleep 10000
+		cpu_online $cpu 1
+		usleep 10000
+	done
+	wait "$fio"
+	is "data is right while CPUs go and come back" $? 0
+	conserved "CPUs that go"
+	driver_unload
+	is "the driver is gone" "$(lsmod | grep -c ^irqbed)" 0
+	driver_load
+	is "and comes back" "$([ -b "$DISK" ]; echo $?)" 0
 	driver_unload
 	ktap_end
 }

@@ -60,7 +60,9 @@ for bad in "policy fast" "time_limit_ns -1" "time_limit_ns 20us" "time_limit_ns 
 	fails "refused: $bad" knob "${bad% *}" "${bad#* }"
 done
 fails "refused: a knob that cannot change while loaded" knob queue_depth 5
-for name in policy time_limit_ns max_completions queue_depth timeout_ms max_retries irq_mode; do
+for name in policy time_limit_ns max_completions thread_cpus poll_weight poll_budget poll_time_ns \
+	work_kind flood_window_ns flood_enter_pct flood_leave_pct flood_rest tag_sharing wluns hw_queues \
+	queue_depth timeout_ms max_retries irq_mode; do
 	is_told "$DEBUG/$name" || break
 	is_told "/sys/module/irqbed/parameters/$name" || break
 done

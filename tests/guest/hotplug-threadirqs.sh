@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# As hotplug, with all handlers in threads.
+#
+# irqbed-device: units=8 service-read-ns=50000 service-write-ns=50000
+# irqbed-driver: irqbed flood_enter_pct=0
+# irqbed-cpus: 4
+# irqbed-args: threadirqs
+# shellcheck source=tests/guest/ktap.sh
+. /tests/ktap.sh
+hotplug_test
