@@ -141,6 +141,7 @@ static void expect_refused(const char *lu, const char *why)
     };
     g_autofree char *said = NULL;
     g_autoptr(GError) error = NULL;
+    const char *line;
     int status;
 
     g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL,
@@ -148,7 +149,12 @@ static void expect_refused(const char *lu, const char *why)
     g_assert_no_error(error);
     unlink(bios);
     g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-    if (!strstr(said, why) || strchr(said, '\n') != said + strlen(said) - 1) {
+    line = said;
+    /* AddressSanitizer has a line of its own first, about coroutines. */
+    if (g_str_has_prefix(said, "==") && strchr(said, '\n')) {
+        line = strchr(said, '\n') + 1;
+    }
+    if (!strstr(line, why) || strchr(line, '\n') != line + strlen(line) - 1) {
         g_test_message("expected: one line with '%s', got: %s", why, said);
         g_test_fail();
     }
