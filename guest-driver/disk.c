@@ -131,10 +131,10 @@ int irqbed_disk_add(struct irqbed_ctrl *ctrl, const struct irqbed_disk *what)
  */
 int irqbed_disks_publish(struct irqbed_ctrl *ctrl)
 {
-	struct irqbed_disk *disk;
+	struct irqbed_disk *disk = NULL;
 
 	irqbed_tags_share(ctrl);
-	irqbed_for_each_disk(ctrl, disk) {
+	while ((disk = irqbed_next_disk(ctrl, disk))) {
 		int err;
 
 		if (disk->live)
@@ -162,13 +162,13 @@ static void irqbed_disk_put(struct irqbed_disk *disk)
  */
 void irqbed_disks_remove(struct irqbed_ctrl *ctrl)
 {
-	struct irqbed_disk *disk;
+	struct irqbed_disk *disk = NULL;
 
-	irqbed_for_each_disk(ctrl, disk) {
+	while ((disk = irqbed_next_disk(ctrl, disk))) {
 		if (disk->live)
 			del_gendisk(disk->gd);
 	}
-	irqbed_for_each_disk(ctrl, disk)
+	while ((disk = irqbed_next_disk(ctrl, disk)))
 		irqbed_disk_put(disk);
 }
 
@@ -179,9 +179,9 @@ void irqbed_disks_remove(struct irqbed_ctrl *ctrl)
  */
 void irqbed_disk_remove(struct irqbed_ctrl *ctrl, u32 queue)
 {
-	struct irqbed_disk *disk;
+	struct irqbed_disk *disk = NULL;
 
-	irqbed_for_each_disk(ctrl, disk) {
+	while ((disk = irqbed_next_disk(ctrl, disk))) {
 		if (disk->queue != queue)
 			continue;
 		if (disk->live)
@@ -201,9 +201,9 @@ void irqbed_disk_remove(struct irqbed_ctrl *ctrl, u32 queue)
 void irqbed_tags_share(struct irqbed_ctrl *ctrl)
 {
 	bool greedy = ctrl->config.tag_sharing == IRQBED_TAGS_GREEDY;
-	struct irqbed_disk *disk;
+	struct irqbed_disk *disk = NULL;
 
-	irqbed_for_each_disk(ctrl, disk) {
+	while ((disk = irqbed_next_disk(ctrl, disk))) {
 		struct request_queue *q = disk->q;
 		struct blk_mq_hw_ctx *hctx;
 		unsigned long index;
@@ -225,11 +225,11 @@ void irqbed_tags_share(struct irqbed_ctrl *ctrl)
  */
 void irqbed_freeze(struct irqbed_ctrl *ctrl)
 {
-	struct irqbed_disk *disk;
+	struct irqbed_disk *disk = NULL;
 
-	irqbed_for_each_disk(ctrl, disk)
+	while ((disk = irqbed_next_disk(ctrl, disk)))
 		blk_freeze_queue_start(disk->gd->queue);
-	irqbed_for_each_disk(ctrl, disk)
+	while ((disk = irqbed_next_disk(ctrl, disk)))
 		blk_mq_freeze_queue_wait(disk->gd->queue);
 }
 
@@ -239,8 +239,8 @@ void irqbed_freeze(struct irqbed_ctrl *ctrl)
  */
 void irqbed_unfreeze(struct irqbed_ctrl *ctrl)
 {
-	struct irqbed_disk *disk;
+	struct irqbed_disk *disk = NULL;
 
-	irqbed_for_each_disk(ctrl, disk)
+	while ((disk = irqbed_next_disk(ctrl, disk)))
 		blk_mq_unfreeze_queue(disk->gd->queue);
 }

@@ -441,10 +441,15 @@ struct irqbed_ctrl {
 	struct irqbed_lock lock ____cacheline_aligned_in_smp;
 };
 
-#define irqbed_for_each_disk(ctrl, disk)				\
-	for ((disk) = (ctrl)->disks;					\
-	     (disk) < (ctrl)->disks + IRQBED_MAX_LUNS; (disk)++)	\
-		if (!(disk)->gd) {} else
+/* The disk after one, or the first (NULL); NULL: there is none. */
+static inline struct irqbed_disk *irqbed_next_disk(struct irqbed_ctrl *ctrl,
+						   struct irqbed_disk *disk)
+{
+	disk = disk ? disk + 1 : ctrl->disks;
+	while (disk < ctrl->disks + IRQBED_MAX_LUNS && !disk->gd)
+		disk++;
+	return disk < ctrl->disks + IRQBED_MAX_LUNS ? disk : NULL;
+}
 
 /**
  * struct irqbed_reap_result - what a pass did

@@ -68,9 +68,9 @@ void irqbed_wluns_remove(struct irqbed_ctrl *ctrl)
 static struct request_queue *irqbed_unit_queue(struct irqbed_ctrl *ctrl,
 					       u32 number)
 {
-	struct irqbed_disk *disk;
+	struct irqbed_disk *disk = NULL;
 
-	irqbed_for_each_disk(ctrl, disk) {
+	while ((disk = irqbed_next_disk(ctrl, disk))) {
 		if (disk->lun == number)
 			return disk->q;
 	}

@@ -156,7 +156,7 @@ static int irqbed_ufs_unit_ready(struct irqbed_ctrl *ctrl, u8 lun)
  */
 int irqbed_ufs_device_init(struct irqbed_ctrl *ctrl)
 {
-	struct irqbed_disk *disk;
+	struct irqbed_disk *disk = NULL;
 	int err = -EIO;
 
 	for (int i = 0; err && err != -ENODEV && i < IRQBED_NOP_TRIES; i++)
@@ -172,7 +172,7 @@ int irqbed_ufs_device_init(struct irqbed_ctrl *ctrl)
 		return err;
 	}
 	/* After a reset the units are known already. */
-	irqbed_for_each_disk(ctrl, disk) {
+	while ((disk = irqbed_next_disk(ctrl, disk))) {
 		err = irqbed_ufs_unit_ready(ctrl, disk->lun);
 		if (err)
 			return err;
