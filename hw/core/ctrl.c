@@ -40,6 +40,7 @@ static void ctrl_free(IrqbedCtrl *c)
 {
     g_clear_pointer(&c->vm_state, qemu_del_vm_change_state_handler);
     g_clear_pointer(&c->due_timer, timer_free);
+    irqbed_faults_unrealize(c);
     irqbed_irq_unrealize(c);
     g_clear_pointer(&c->media, g_free);
     c->nr_media = 0;
@@ -61,6 +62,7 @@ static void irqbed_ctrl_realize(PCIDevice *dev, Error **errp)
     irqbed_ctrl_seed(c);
     c->due_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, irqbed_req_run_due, c);
     c->vm_state = qdev_add_vm_change_state_handler(DEVICE(c), ctrl_vm_state, c);
+    irqbed_faults_realize(c);
     if (!t->realize(c, errp)) {
         ctrl_free(c);
     }
@@ -80,12 +82,30 @@ static void irqbed_ctrl_reset_hold(Object *obj, ResetType type)
 {
     IrqbedCtrl *c = IRQBED_CTRL(obj);
 
+    irqbed_faults_arm(c, false);
     irqbed_req_clear_all(c);
     irqbed_transport(c)->reset(c);
     irqbed_irq_reset(c);
     irqbed_ctrl_seed(c);
     c->hold_count = 0;
     c->fail_count = 0;
+}
+
+/* A function that is gone answers no cycle: all ones. */
+static uint32_t ctrl_config_read(PCIDevice *dev, uint32_t addr, int len)
+{
+    if (irqbed_ctrl_is_removed(IRQBED_CTRL(dev))) {
+        return UINT32_MAX >> (32 - 8 * len);
+    }
+    return pci_default_read_config(dev, addr, len);
+}
+
+void irqbed_ctrl_config_write(PCIDevice *dev, uint32_t addr, uint32_t value,
+                              int len)
+{
+    if (!irqbed_ctrl_is_removed(IRQBED_CTRL(dev))) {
+        pci_default_write_config(dev, addr, value, len);
+    }
 }
 
 static void irqbed_ctrl_instance_init(Object *obj)
@@ -107,12 +127,15 @@ static void irqbed_ctrl_class_init(ObjectClass *oc, void *data)
 
     pc->realize = irqbed_ctrl_realize;
     pc->exit = irqbed_ctrl_exit;
+    pc->config_read = ctrl_config_read;
+    pc->config_write = irqbed_ctrl_config_write;
     rc->phases.hold = irqbed_ctrl_reset_hold;
     set_bit(DEVICE_CATEGORY_STORAGE, dc->categories);
     irqbed_knobs_add(oc);
     sc->stats = irqbed_ctrl_stats;
     sc->reset = irqbed_ctrl_stats_reset;
     irqbed_stats_add_property(oc);
+    irqbed_inject_add_properties(oc);
 }
 
 static const TypeInfo irqbed_ctrl_info = {

@@ -16,6 +16,7 @@
 
 #include "hw/pci/pci_device.h"
 #include "migration/vmstate.h"
+#include "faults.h"
 #include "hist.h"
 #include "irq_shaper.h"
 #include "latency.h"
@@ -109,6 +110,7 @@ typedef struct IrqbedIrq {
     bool level;                 /* the transport's level, as last seen */
     bool await_read;            /* raised, status not yet read */
     bool await_clear;           /* raised, status not yet cleared */
+    bool stuck;                 /* fault: does not come down */
     int64_t raised_ns;
     uint16_t last_queue;        /* correlators of the last completion */
     uint16_t last_tag;
@@ -133,6 +135,7 @@ struct IrqbedCtrl {
     uint64_t next_seq;
     uint64_t hold_count;
     uint64_t fail_count;
+    IrqbedFaults faults;
     char *name;
 };
 
@@ -169,6 +172,12 @@ typedef struct IrqbedTransport {
                                 MSIMessage *msg);
     /* Optional, 1 without: media that do not share their units. */
     unsigned (*media)(IrqbedCtrl *c);
+    /* Optional: what of an injected fault is its own; false: cannot be. */
+    bool (*fault)(IrqbedCtrl *c, const IrqbedFaultCall *call);
+    /* The errors that IRQBED_FAULT_STATUS can answer, and a NULL. */
+    const char *const *fault_statuses;
+    /* Faults that it does beside those of every controller: BIT(fault). */
+    uint32_t faults;
     /* BAR of the MSI-X table; 0: no MSI-X.  Then MSI has one vector. */
     uint8_t msix_bar;
 } IrqbedTransport;
@@ -191,8 +200,23 @@ static inline int64_t irqbed_now_ns(void)
 
 /* All random streams start again from the knob "seed". */
 void irqbed_ctrl_seed(IrqbedCtrl *c);
+static inline bool irqbed_ctrl_link_is_down(IrqbedCtrl *c, unsigned target)
+{
+    return c->faults.links_down & BIT(target);
+}
+
+/* The registers read as ones and take no writes: the device is gone. */
+static inline bool irqbed_ctrl_is_removed(IrqbedCtrl *c)
+{
+    return c->faults.removed;
+}
+
 /* The guest did something that the specification forbids. */
 void irqbed_ctrl_guest_error(IrqbedCtrl *c, const char *what, uint64_t value);
+
+/* What a transport's own function for it calls. */
+void irqbed_ctrl_config_write(PCIDevice *dev, uint32_t addr, uint32_t value,
+                              int len);
 
 /* knobs.c */
 void irqbed_knobs_add(ObjectClass *oc);
@@ -207,6 +231,19 @@ bool irqbed_knobs_check(IrqbedCtrl *c, Error **errp);
 bool irqbed_parse_word(const char *name, const char *word,
                        const char *const *words, uint64_t *value,
                        Error **errp);
+
+/* A knob that can change while the device runs: its value from a text. */
+bool irqbed_knob_parse(const char *name, const char *text, uint64_t *value,
+                       Error **errp);
+/* Is there such a knob, and is the value one of its? */
+bool irqbed_knob_may_be(const char *name, uint64_t value);
+bool irqbed_knob_is_word(const char *name);
+/* The caller frees it. */
+char *irqbed_knob_format(const char *name, uint64_t value);
+uint64_t irqbed_knob_get(IrqbedCtrl *c, const char *name);
+/* False if it does not go with the others. */
+bool irqbed_knob_change(IrqbedCtrl *c, const char *name, uint64_t value,
+                        Error **errp);
 
 /* ctrl_stats.c: counters and histograms as an object; the caller owns it */
 QDict *irqbed_ctrl_stats(Object *obj);
@@ -241,10 +278,19 @@ void irqbed_irq_guest_window(IrqbedCtrl *c, unsigned vector, bool on,
 /* The guest restarts the coalescing window. */
 void irqbed_irq_restart_window(IrqbedCtrl *c, unsigned vector);
 bool irqbed_irq_window_open(IrqbedCtrl *c, unsigned vector);
+/*
+ * Faults.  An interrupt that no status asks for; the vector does not come down
+ * while it is stuck (a message is sent again whenever it would).  False: there
+ * is no such vector, or nothing changes.
+ */
+bool irqbed_irq_extra(IrqbedCtrl *c, unsigned vector);
+bool irqbed_irq_stick(IrqbedCtrl *c, unsigned vector, bool stuck);
 
 /* vmstate.c: a transport saves these, and resumes its requests after loading */
 extern const VMStateDescription irqbed_vmstate_ctrl;
 extern const VMStateDescription irqbed_vmstate_req;
+/* inject_vmstate.c */
+extern const VMStateDescription irqbed_vmstate_faults;
 
 /* dma.c: guest RAM only; false if any byte is not RAM, or addresses wrap */
 bool irqbed_dma_read(IrqbedCtrl *c, uint64_t addr, void *buf, uint32_t len);
@@ -253,5 +299,8 @@ bool irqbed_dma_write(IrqbedCtrl *c, uint64_t addr, const void *buf,
 /* The first @len bytes of the request's segments, from or to its buffer. */
 bool irqbed_dma_gather(IrqbedReq *req, void *buf, uint32_t len);
 bool irqbed_dma_scatter(IrqbedReq *req, const void *buf, uint32_t len);
+bool irqbed_dma_scatter_to(IrqbedCtrl *c, const IrqbedSegment *segments,
+                           uint32_t nr_segments, const void *buf,
+                           uint32_t len);
 
 #endif

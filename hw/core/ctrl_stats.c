@@ -49,6 +49,7 @@ QDict *irqbed_ctrl_stats(Object *obj)
     irqbed_stats_put_hist(all, "irq_to_read_ns", &s->irq_to_read_ns);
     irqbed_stats_put_hist(all, "irq_to_clear_ns", &s->irq_to_clear_ns);
     qdict_put(all, "faults", faults);
+    qdict_put(all, "inject", irqbed_inject_stats(c));
     irqbed_stats_put(all, "guest_errors", s->guest_errors);
     return all;
 }
@@ -61,4 +62,5 @@ void irqbed_ctrl_stats_reset(Object *obj)
     memset(&c->stats, 0, sizeof(c->stats));
     c->stats.fetched = in_flight;
     c->stats.in_flight = in_flight;
+    irqbed_faults_arm(c, true);
 }

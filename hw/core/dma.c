@@ -41,14 +41,15 @@ bool irqbed_dma_write(IrqbedCtrl *c, uint64_t addr, const void *buf,
     return dma_rw(c, addr, (void *)buf, len, DMA_DIRECTION_FROM_DEVICE);
 }
 
-static bool dma_segments(IrqbedReq *req, uint8_t *buf, uint32_t len,
+static bool dma_segments(IrqbedCtrl *c, const IrqbedSegment *segments,
+                         uint32_t nr_segments, uint8_t *buf, uint32_t len,
                          DMADirection dir)
 {
     uint32_t i, part;
 
-    for (i = 0; i < req->nr_segments && len; i++) {
-        part = MIN(len, req->segments[i].len);
-        if (!dma_rw(req->ctrl, req->segments[i].addr, buf, part, dir)) {
+    for (i = 0; i < nr_segments && len; i++) {
+        part = MIN(len, segments[i].len);
+        if (!dma_rw(c, segments[i].addr, buf, part, dir)) {
             return false;
         }
         buf += part;
@@ -59,10 +60,20 @@ static bool dma_segments(IrqbedReq *req, uint8_t *buf, uint32_t len,
 
 bool irqbed_dma_gather(IrqbedReq *req, void *buf, uint32_t len)
 {
-    return dma_segments(req, buf, len, DMA_DIRECTION_TO_DEVICE);
+    return dma_segments(req->ctrl, req->segments, req->nr_segments, buf, len,
+                        DMA_DIRECTION_TO_DEVICE);
 }
 
 bool irqbed_dma_scatter(IrqbedReq *req, const void *buf, uint32_t len)
 {
-    return dma_segments(req, (void *)buf, len, DMA_DIRECTION_FROM_DEVICE);
+    return irqbed_dma_scatter_to(req->ctrl, req->segments, req->nr_segments,
+                                 buf, len);
+}
+
+bool irqbed_dma_scatter_to(IrqbedCtrl *c, const IrqbedSegment *segments,
+                           uint32_t nr_segments, const void *buf,
+                           uint32_t len)
+{
+    return dma_segments(c, segments, nr_segments, (void *)buf, len,
+                        DMA_DIRECTION_FROM_DEVICE);
 }

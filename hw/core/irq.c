@@ -63,6 +63,20 @@ static void irq_line_down(IrqbedIrq *irq)
     }
 }
 
+/* A line that is stuck does not come down, and a message is sent again. */
+static void irq_let_go(IrqbedIrq *irq)
+{
+    MSIMessage msg;
+
+    if (!irq->stuck) {
+        irq_line_down(irq);
+    } else if (irq_route(irq, &msg) == IRQBED_IRQ_ROUTE_MESSAGE) {
+        irq_send(irq, &msg);
+    } else {
+        irq_send(irq, NULL);
+    }
+}
+
 static void irq_arm(IrqbedIrq *irq)
 {
     if (irq->shaper.next_ns == IRQBED_SHAPER_NEVER) {
@@ -114,7 +128,7 @@ static void irq_lower(IrqbedIrq *irq, int64_t now_ns)
     trace_irqbed_irq_lower(irq->ctrl->name, irq->last_queue, irq->last_tag,
                            irq->last_seq, irq->vector,
                            now_ns - irq->raised_ns);
-    irq_line_down(irq);
+    irq_let_go(irq);
 }
 
 static void irq_step(IrqbedIrq *irq, IrqbedShaperEvent event, int64_t now_ns)
@@ -139,6 +153,27 @@ static void irq_step(IrqbedIrq *irq, IrqbedShaperEvent event, int64_t now_ns)
     }
 }
 
+/* Injected: does this completion's interrupt not come now, or not alone? */
+static bool irq_fault(IrqbedIrq *irq, IrqbedReq *req, int64_t now_ns)
+{
+    IrqbedCtrl *c = irq->ctrl;
+    const IrqbedInjectEntry *e;
+
+    if (!req->inject) {
+        return false;
+    }
+    if (irqbed_faults_take(req, IRQBED_FAULT_IRQ_LOST)) {
+        c->stats.irq_dropped++;
+        return true;
+    }
+    e = irqbed_faults_take(req, IRQBED_FAULT_IRQ_DOUBLE);
+    if (e) {
+        irqbed_faults_later(c, e, irq->vector, now_ns);
+    }
+    e = irqbed_faults_take(req, IRQBED_FAULT_IRQ_LATE);
+    return e && irqbed_faults_later(c, e, irq->vector, now_ns);
+}
+
 void irqbed_irq_completion(IrqbedCtrl *c, IrqbedReq *req, bool urgent,
                            int64_t now_ns)
 {
@@ -149,7 +184,7 @@ void irqbed_irq_completion(IrqbedCtrl *c, IrqbedReq *req, bool urgent,
     irq->last_seq = req->seq;
     irq->level = irq_level(irq);
     /* Masked: enabling it later is what raises, not the completion. */
-    if (irq->level) {
+    if (irq->level && !irq_fault(irq, req, now_ns)) {
         irq_step(irq, urgent ? IRQBED_SHAPER_URGENT :
                                IRQBED_SHAPER_COMPLETION, now_ns);
     }
@@ -217,7 +252,7 @@ void irqbed_irq_status_read(IrqbedCtrl *c, unsigned vector)
         irq->await_read = false;
         irqbed_hist_add(&c->stats.irq_to_read_ns,
                         irqbed_now_ns() - irq->raised_ns);
-        if (c->knobs.irq_trigger == IRQBED_IRQ_EDGE) {
+        if (c->knobs.irq_trigger == IRQBED_IRQ_EDGE && !irq->stuck) {
             irq_line_down(irq);
         }
     }
@@ -257,6 +292,46 @@ static bool irq_is_late(IrqbedIrq *irq)
     return false;
 }
 
+/* By the shaper: the line is up, or the message was the last word. */
+static bool irq_is_up(IrqbedIrq *irq)
+{
+    return irq->shaper.state == IRQBED_SHAPER_RAISED &&
+           (irq->await_read ||
+            irq->ctrl->knobs.irq_trigger != IRQBED_IRQ_EDGE);
+}
+
+bool irqbed_irq_extra(IrqbedCtrl *c, unsigned vector)
+{
+    IrqbedIrq *irq = &c->irqs[vector];
+    MSIMessage msg;
+
+    if (vector >= c->nr_irqs) {
+        return false;
+    }
+    irq_send(irq, irq_route(irq, &msg) == IRQBED_IRQ_ROUTE_MESSAGE ? &msg
+                                                                   : NULL);
+    if (!irq->stuck && !irq_is_up(irq)) {
+        irq_line_down(irq);
+    }
+    return true;
+}
+
+bool irqbed_irq_stick(IrqbedCtrl *c, unsigned vector, bool stuck)
+{
+    IrqbedIrq *irq = &c->irqs[vector];
+
+    if (vector >= c->nr_irqs || irq->stuck == stuck) {
+        return false;
+    }
+    irq->stuck = stuck;
+    if (stuck) {
+        irq_let_go(irq);
+    } else if (!irq_is_up(irq)) {
+        irq_line_down(irq);
+    }
+    return true;
+}
+
 static void irq_time(void *opaque)
 {
     IrqbedIrq *irq = opaque;
@@ -289,7 +364,9 @@ void irqbed_irq_reset(IrqbedCtrl *c)
         irq->await_read = false;
         irq->await_clear = false;
         irqbed_irq_guest_window(c, i, false, 0, 0);
-        irq_line_down(irq);
+        if (!irq->stuck) {
+            irq_line_down(irq);
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "qemu/osdep.h"
 #include "qapi/error.h"
+#include "qapi/string-input-visitor.h"
 #include "qapi/visitor.h"
 #include "ctrl.h"
 #include "dist_table.h"
@@ -251,23 +252,98 @@ static bool knob_take_effect(IrqbedCtrl *c, Error **errp)
     return true;
 }
 
+static bool knob_change(IrqbedCtrl *c, const IrqbedKnob *k, uint64_t value,
+                        Error **errp)
+{
+    uint64_t old = *knob_value(c, k);
+
+    *knob_value(c, k) = value;
+    if (!knob_take_effect(c, errp)) {
+        *knob_value(c, k) = old;
+        return false;
+    }
+    if (k->offset == FIELD_OF(seed) && DEVICE(c)->realized) {
+        irqbed_ctrl_seed(c);
+    }
+    return true;
+}
+
 static void knob_set(Object *obj, Visitor *v, const char *name, void *opaque,
                      Error **errp)
 {
     IrqbedCtrl *c = IRQBED_CTRL(obj);
     const IrqbedKnob *k = opaque;
-    uint64_t value, old = *knob_value(c, k);
+    uint64_t value;
 
-    if (!knob_may_change(c, k, errp) ||
-        !knob_visit(k, v, name, &value, errp)) {
-        return;
+    if (knob_may_change(c, k, errp) &&
+        knob_visit(k, v, name, &value, errp)) {
+        knob_change(c, k, value, errp);
     }
-    *knob_value(c, k) = value;
-    if (!knob_take_effect(c, errp)) {
-        *knob_value(c, k) = old;
-    } else if (k->offset == FIELD_OF(seed) && DEVICE(obj)->realized) {
-        irqbed_ctrl_seed(c);
+}
+
+static const IrqbedKnob *knob_find(const char *name)
+{
+    unsigned i;
+
+    for (i = 0; i < ARRAY_SIZE(knobs); i++) {
+        if (!strcmp(knobs[i].name, name)) {
+            return &knobs[i];
+        }
     }
+    return NULL;
+}
+
+bool irqbed_knob_parse(const char *name, const char *text, uint64_t *value,
+                       Error **errp)
+{
+    const IrqbedKnob *k = knob_find(name);
+    Visitor *v;
+    bool ok;
+
+    if (!k || k->fixed || k->table) {
+        error_setg(errp, "knob: '%s' is no number or word that can be changed "
+                   "while the device runs", name);
+        return false;
+    }
+    v = string_input_visitor_new(text);
+    ok = knob_visit(k, v, name, value, errp);
+    visit_free(v);
+    return ok;
+}
+
+bool irqbed_knob_may_be(const char *name, uint64_t value)
+{
+    const IrqbedKnob *k = knob_find(name);
+
+    return k && !k->fixed && !k->table &&
+           (k->words ? value < g_strv_length((char **)k->words)
+                     : value >= k->min && value <= k->max);
+}
+
+bool irqbed_knob_is_word(const char *name)
+{
+    const IrqbedKnob *k = knob_find(name);
+
+    return k && k->words && !k->fixed;
+}
+
+char *irqbed_knob_format(const char *name, uint64_t value)
+{
+    const IrqbedKnob *k = knob_find(name);
+
+    return k->words ? g_strdup(k->words[value])
+                    : g_strdup_printf("%" PRIu64, value);
+}
+
+uint64_t irqbed_knob_get(IrqbedCtrl *c, const char *name)
+{
+    return *knob_value(c, knob_find(name));
+}
+
+bool irqbed_knob_change(IrqbedCtrl *c, const char *name, uint64_t value,
+                        Error **errp)
+{
+    return knob_change(c, knob_find(name), value, errp);
 }
 
 static IrqbedDistTable *knob_table(IrqbedCtrl *c, const IrqbedKnob *k)

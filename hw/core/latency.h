@@ -59,6 +59,7 @@ typedef enum IrqbedPurpose {
     IRQBED_PURPOSE_READ,
     IRQBED_PURPOSE_WRITE,
     IRQBED_PURPOSE_IRQ,
+    IRQBED_PURPOSE_INJECT,
 } IrqbedPurpose;
 
 typedef enum IrqbedWork {

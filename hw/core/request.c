@@ -74,15 +74,19 @@ void irqbed_req_arrive(IrqbedReq *req)
     req->ret = 0;
     req->stopped = false;
     req->dma_failed = false;
+    req->inject = 0;
     trace_irqbed_doorbell(c->name, req->queue, req->tag, req->seq);
     irqbed_req_set_state(req, IRQBED_REQ_FETCHED);
 }
 
-/* Fault: the medium fails and is left as it is. */
+/* Fault: the medium fails, or is not asked, and is left as it is. */
 static bool is_failing(IrqbedReq *req)
 {
     IrqbedCtrl *c = req->ctrl;
 
+    if (req->inject && irqbed_faults_status(req)) {
+        return true;
+    }
     if (!c->knobs.fail_every ||
         (req->op != IRQBED_OP_READ && req->op != IRQBED_OP_WRITE) ||
         ++c->fail_count % c->knobs.fail_every) {
@@ -91,6 +95,25 @@ static bool is_failing(IrqbedReq *req)
     c->stats.failed_media++;
     req->ret = -EIO;
     return true;
+}
+
+/* Fault: it is never due, or *@held_ns later than by the model. */
+static bool is_held(IrqbedReq *req, int64_t *held_ns)
+{
+    IrqbedCtrl *c = req->ctrl;
+    const IrqbedInjectEntry *e = req->inject ?
+        irqbed_faults_take(req, IRQBED_FAULT_HOLD) : NULL;
+
+    if (e) {
+        *held_ns = e->ramp.for_ns;
+    }
+    return (e && !e->ramp.for_ns) ||
+           (c->knobs.hold_every && ++c->hold_count % c->knobs.hold_every == 0);
+}
+
+static bool is_dma_refused(IrqbedReq *req)
+{
+    return req->inject && irqbed_faults_take(req, IRQBED_FAULT_DMA_REFUSED);
 }
 
 static IrqbedWork req_work(const IrqbedReq *req)
@@ -137,12 +160,14 @@ void irqbed_req_schedule(IrqbedReq *req)
 {
     IrqbedCtrl *c = req->ctrl;
     IrqbedExtent *where = &req->extents[0];
+    int64_t held_ns = 0;
     IrqbedSchedule s;
 
     trace_irqbed_fetch(c->name, req->queue, req->tag, req->seq, req->op,
                        req->nr_extents ? where->offset : 0,
                        req->nr_extents ? where->bytes : 0);
-    if (c->knobs.hold_every && ++c->hold_count % c->knobs.hold_every == 0) {
+    irqbed_faults_request(req);
+    if (is_held(req, &held_ns)) {
         irqbed_req_set_state(req, IRQBED_REQ_HELD);
         return;
     }
@@ -150,16 +175,16 @@ void irqbed_req_schedule(IrqbedReq *req)
                                 req_work(req), where->offset, where->bytes,
                                 req->fetch_ns);
     req->start_ns = s.start_ns;
-    req->due_ns = s.due_ns;
+    req->due_ns = s.due_ns + held_ns;
     trace_irqbed_schedule(c->name, req->queue, req->tag, req->seq, s.unit,
-                          s.start_ns - req->fetch_ns, s.due_ns);
+                          s.start_ns - req->fetch_ns, req->due_ns);
     irqbed_req_set_state(req, IRQBED_REQ_SCHEDULED);
 
     /* What the guest changes in its buffer from here on is not written. */
-    if (req->op == IRQBED_OP_WRITE &&
-        !irqbed_dma_gather(req, req->buf, where->bytes)) {
+    if (is_dma_refused(req) || (req->op == IRQBED_OP_WRITE &&
+        !irqbed_dma_gather(req, req->buf, where->bytes))) {
         req->dma_failed = true;
-    } else if (req->op != IRQBED_OP_NONE && !is_failing(req)) {
+    } else if (!is_failing(req) && req->op != IRQBED_OP_NONE) {
         irqbed_media_start(req);
     }
     due_insert(c, req);
@@ -194,7 +219,8 @@ static void complete(IrqbedReq *req, int64_t now_ns)
 
     QTAILQ_REMOVE(&c->due, req, due_entry);
     irqbed_req_set_state(req, IRQBED_REQ_COMPLETING);
-    if (!req->ret && req->to_guest &&
+    if (!req->ret && !req->dma_failed && req->to_guest &&
+        !(req->inject && irqbed_faults_data_late(req, now_ns)) &&
         !irqbed_dma_scatter(req, req->buf, req->to_guest)) {
         req->dma_failed = true;
     }
@@ -207,6 +233,9 @@ static void complete(IrqbedReq *req, int64_t now_ns)
     if (answer & (IRQBED_ANSWER_IRQ | IRQBED_ANSWER_IRQ_URGENT)) {
         irqbed_irq_completion(c, req, answer & IRQBED_ANSWER_IRQ_URGENT,
                               now_ns);
+    }
+    if (req->inject) {
+        irqbed_faults_twice(req, now_ns);
     }
 }
 
@@ -287,10 +316,21 @@ void irqbed_req_clear(IrqbedReq *req)
     }
 }
 
+void irqbed_req_abort_all(IrqbedCtrl *c)
+{
+    IrqbedReq *req;
+
+    QTAILQ_FOREACH(req, &c->active, active_entry) {
+        irqbed_req_abort(req);
+    }
+}
+
 void irqbed_req_clear_all(IrqbedCtrl *c)
 {
     IrqbedReq *req, *next;
     unsigned i;
+
+    irqbed_faults_forget(c);
 
     QTAILQ_FOREACH_SAFE(req, &c->active, active_entry, next) {
         irqbed_req_clear(req);

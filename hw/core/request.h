@@ -78,6 +78,7 @@ struct IrqbedReq {
     int64_t due_ns;
     int32_t ret;                /* of the medium: 0 or -errno */
     bool dma_failed;            /* guest memory could not be accessed */
+    uint32_t inject;            /* bit for each injection that hit it */
     bool io_busy;               /* host I/O under way */
     bool stopped;               /* it failed, and so the VM was stopped */
     uint32_t io_extent;
@@ -108,6 +109,8 @@ void irqbed_req_abort(IrqbedReq *req);
 /* Abort it if need be, and free the slot. */
 void irqbed_req_clear(IrqbedReq *req);
 
+/* The link is gone: all that a controller has in flight. */
+void irqbed_req_abort_all(IrqbedCtrl *c);
 /* All of a controller's. */
 void irqbed_req_clear_all(IrqbedCtrl *c);
 /* @store goes away: what is in flight on it is answered with -ENODEV. */

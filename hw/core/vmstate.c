@@ -123,6 +123,7 @@ const VMStateDescription irqbed_vmstate_req = {
         VMSTATE_INT32(ret, IrqbedReq),
         VMSTATE_BOOL(dma_failed, IrqbedReq),
         VMSTATE_BOOL(stopped, IrqbedReq),
+        VMSTATE_UINT32(inject, IrqbedReq),
         {
             .name = "data",
             .size = sizeof(IrqbedReq),
@@ -180,6 +181,7 @@ static const VMStateDescription vmstate_irq = {
         VMSTATE_BOOL(level, IrqbedIrq),
         VMSTATE_BOOL(await_read, IrqbedIrq),
         VMSTATE_BOOL(await_clear, IrqbedIrq),
+        VMSTATE_BOOL(stuck, IrqbedIrq),
         VMSTATE_INT64(raised_ns, IrqbedIrq),
         VMSTATE_UINT16(last_queue, IrqbedIrq),
         VMSTATE_UINT16(last_tag, IrqbedIrq),
@@ -188,12 +190,19 @@ static const VMStateDescription vmstate_irq = {
     },
 };
 
+static int ctrl_pre_save(void *opaque)
+{
+    irqbed_faults_settle(opaque);
+    return 0;
+}
+
 static int ctrl_post_load(void *opaque, int version_id)
 {
     IrqbedCtrl *c = opaque;
 
     irqbed_knobs_apply(c);
     irqbed_irq_resume(c);
+    irqbed_faults_resume(c);
     return 0;
 }
 
@@ -203,6 +212,7 @@ const VMStateDescription irqbed_vmstate_ctrl = {
     .name = "irqbed-ctrl",
     .version_id = 1,
     .minimum_version_id = 1,
+    .pre_save = ctrl_pre_save,
     .post_load = ctrl_post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_PCI_DEVICE(parent_obj, IrqbedCtrl),
@@ -219,6 +229,8 @@ const VMStateDescription irqbed_vmstate_ctrl = {
         VMSTATE_UINT64(next_seq, IrqbedCtrl),
         VMSTATE_UINT64(hold_count, IrqbedCtrl),
         VMSTATE_UINT64(fail_count, IrqbedCtrl),
+        VMSTATE_STRUCT(faults, IrqbedCtrl, 1, irqbed_vmstate_faults,
+                       IrqbedFaults),
         VMSTATE_END_OF_LIST()
     },
 };
