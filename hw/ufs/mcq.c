@@ -209,6 +209,20 @@ unsigned irqbed_ufs_cq_answer(IrqbedUfsReq *r, bool urgent)
                                &r->core.vector);
 }
 
+bool irqbed_ufs_cq_answer_twice(IrqbedUfsReq *r)
+{
+    IrqbedUfs *u = irqbed_ufs_of(r);
+    uint16_t vector = 0;
+
+    if (!has_room(&u->queues[r->cq]) ||
+        !push_entry(u, r->cq, r->core.queue, &r->utrd, r->ocs)) {
+        return false;
+    }
+    irqbed_ufs_cq_event(u, r->cq, true, &vector);
+    irqbed_irq_post(IRQBED_CTRL(u), vector);
+    return true;
+}
+
 /* --- clean-up: UFSHCI 4.0, SQRTC, SQCTI, SQRTS ---------------------------- */
 
 static bool is_nexus(const UtpUpiuHeader *header, uint32_t cti)

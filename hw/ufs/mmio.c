@@ -15,7 +15,7 @@
 #include "ufs.h"
 #include "trace.h"
 
-static bool is_enabled(IrqbedUfs *u)
+bool irqbed_ufs_is_enabled(IrqbedUfs *u)
 {
     return FIELD_EX32(u->reg.hce, HCE, HCE);
 }
@@ -34,10 +34,10 @@ static void write_hce(IrqbedUfs *u, uint32_t val)
 {
     bool on = FIELD_EX32(val, HCE, HCE);
 
-    if (on && !is_enabled(u)) {
+    if (on && !irqbed_ufs_is_enabled(u)) {
         u->reg.hce = FIELD_DP32(0, HCE, HCE, 1);
         u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, UCRDY, 1);
-    } else if (!on && is_enabled(u)) {
+    } else if (!on && irqbed_ufs_is_enabled(u)) {
         host_disable(u);
     }
 }
@@ -150,9 +150,12 @@ static void irqbed_ufs_mmio_write(void *opaque, hwaddr addr, uint64_t val,
     IrqbedUfs *u = opaque;
 
     trace_irqbed_ufs_mmio_write(IRQBED_CTRL(u)->name, addr, val);
+    if (irqbed_ctrl_is_removed(IRQBED_CTRL(u))) {
+        return;
+    }
     if (addr == A_HCE) {
         write_hce(u, val);
-    } else if (is_enabled(u) || addr == A_IS || addr == A_IE) {
+    } else if (irqbed_ufs_is_enabled(u) || addr == A_IS || addr == A_IE) {
         /* Drivers clear and mask interrupts before they enable anything. */
         ufs_write(u, addr, val);
     } else {
@@ -165,6 +168,9 @@ static uint64_t irqbed_ufs_mmio_read(void *opaque, hwaddr addr, unsigned size)
     IrqbedUfs *u = opaque;
     uint32_t val = 0;
 
+    if (irqbed_ctrl_is_removed(IRQBED_CTRL(u))) {
+        return UINT64_MAX;
+    }
     switch (addr) {
     case A_IS: /* the handler's first look */
         irqbed_irq_status_read(IRQBED_CTRL(u), 0);

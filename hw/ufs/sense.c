@@ -64,6 +64,17 @@ void irqbed_ufs_scsi_check(IrqbedUfsReq *r, IrqbedUfsSense sense)
     build_sense(sr->sense_data, sense);
 }
 
+void irqbed_ufs_scsi_status(IrqbedUfsReq *r, uint8_t status)
+{
+    r->core.op = IRQBED_OP_NONE;
+    r->core.to_guest = 0;
+    r->rsp.header.flags = 0;
+    r->rsp.header.scsi_status = status;
+    r->rsp.header.response = UFS_COMMAND_RESULT_SUCCESS;
+    r->rsp.header.data_segment_length = 0;
+    r->rsp.sr.residual_transfer_count = r->upiu.sc.exp_data_transfer_len;
+}
+
 void irqbed_ufs_scsi_medium_error(IrqbedUfsReq *r)
 {
     IrqbedOp op = r->core.op;

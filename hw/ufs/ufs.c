@@ -140,6 +140,11 @@ static const IrqbedTransport irqbed_ufs_transport = {
     .can_answer = irqbed_ufs_can_answer,
     .vectors = irqbed_ufs_irq_vectors,
     .irq_route = irqbed_ufs_irq_route,
+    .fault = irqbed_ufs_fault,
+    .fault_statuses = irqbed_ufs_fault_statuses,
+    .faults = BIT(IRQBED_FAULT_STATUS) | BIT(IRQBED_FAULT_COMPLETE_TWICE) |
+              BIT(IRQBED_FAULT_LINK_DOWN) | BIT(IRQBED_FAULT_COMMAND_LATE) |
+              BIT(IRQBED_FAULT_COMMAND_FAIL),
     .msix_bar = IRQBED_UFS_MSIX_BAR,
 };
 

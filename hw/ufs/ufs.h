@@ -228,6 +228,7 @@ static inline bool irqbed_ufs_has_queues(IrqbedUfs *u)
 /* mmio.c */
 extern const MemoryRegionOps irqbed_ufs_mmio_ops;
 bool irqbed_ufs_is_running(IrqbedUfs *u);
+bool irqbed_ufs_is_enabled(IrqbedUfs *u);
 
 /* mcq_mmio.c: registers of the queues; false if there is none at @addr */
 bool irqbed_ufs_mcq_write(IrqbedUfs *u, hwaddr addr, uint32_t val);
@@ -245,6 +246,8 @@ void irqbed_ufs_cq_doorbell(IrqbedUfs *u, unsigned q, uint32_t head);
 bool irqbed_ufs_can_answer(IrqbedReq *core);
 /* D4: the entry in the completion queue; IrqbedAnswer bits. */
 unsigned irqbed_ufs_cq_answer(IrqbedUfsReq *r, bool urgent);
+/* Fault: the entry of a request just answered once more, if there is room. */
+bool irqbed_ufs_cq_answer_twice(IrqbedUfsReq *r);
 /* Timer callback: queues that found no free request. */
 void irqbed_ufs_sq_run(void *opaque);
 
@@ -271,6 +274,10 @@ extern const VMStateDescription irqbed_ufs_vmstate;
 
 /* uic.c: link and power mode, UFSHCI 3.1, 5.6 and UniPro's DME */
 void irqbed_ufs_uic_command(IrqbedUfs *u, uint32_t opcode);
+/* What irqbed_ufs_uic_command() has put off. */
+void irqbed_ufs_uic_finish(IrqbedUfs *u);
+/* Fault: the link is lost, or could be started again. */
+void irqbed_ufs_link_change(IrqbedUfs *u, bool up);
 void irqbed_ufs_uic_reset(IrqbedUfs *u);
 /* A request was answered: fault link-error-every. */
 void irqbed_ufs_link_fault(IrqbedUfs *u);
@@ -284,6 +291,10 @@ void irqbed_ufs_clear_slots(IrqbedUfs *u, uint32_t slots);
 unsigned irqbed_ufs_answer(IrqbedReq *core);
 /* Segments for @bytes from the PRD table; sets ocs and is false if it fails. */
 bool irqbed_ufs_fetch_prdt(IrqbedUfsReq *r, uint32_t bytes);
+
+/* fault.c */
+extern const char *const irqbed_ufs_fault_statuses[];
+bool irqbed_ufs_fault(IrqbedCtrl *c, const IrqbedFaultCall *call);
 
 /* task.c: task management */
 void irqbed_ufs_task_doorbell(IrqbedUfs *u, uint32_t slots);
@@ -312,6 +323,8 @@ extern const IrqbedUfsSense irqbed_ufs_bad_list_field;
 /* D4: the medium failed. */
 void irqbed_ufs_scsi_medium_error(IrqbedUfsReq *r);
 void irqbed_ufs_scsi_check(IrqbedUfsReq *r, IrqbedUfsSense sense);
+/* A SCSI status without sense data. */
+void irqbed_ufs_scsi_status(IrqbedUfsReq *r, uint8_t status);
 void irqbed_ufs_attention(IrqbedUfs *u, unsigned unit,
                           IrqbedUfsAttention what);
 /* True, with CHECK CONDITION set, if the unit had one; it is over with that. */

@@ -4,9 +4,10 @@
  * UIC commands: the link's start, its attributes, power modes, hibernation.
  * UFSHCI 3.1, 5.6 and 7.4; attributes of UniPro 1.8 and M-PHY 4.1.
  *
- * A command is over before the write that starts it returns: result in
- * UCMDARG2, value in UCMDARG3, then IS.UCCS and, for power modes, the second
- * status with HCS.UPMCRS.
+ * A command is over before the write that starts it returns, unless it is
+ * injected to be late, with HCS.UCRDY 0 meanwhile: result in UCMDARG2, value in
+ * UCMDARG3, then IS.UCCS and, for power modes, the second status with
+ * HCS.UPMCRS.
  */
 
 #include "qemu/osdep.h"
@@ -198,6 +199,9 @@ static uint32_t dme_set(IrqbedUfs *u, bool peer)
 
 static uint32_t link_startup(IrqbedUfs *u)
 {
+    if (irqbed_ctrl_link_is_down(IRQBED_CTRL(u), 0)) {
+        return UFS_UIC_CMD_RESULT_FAILURE;
+    }
     /* The device comes up in active mode: bCurrentPowerMode. */
     u->attrs[UFS_QUERY_ATTR_IDN_POWER_MODE] = 0x11;
     u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, DP, 1);
@@ -241,16 +245,56 @@ static uint32_t uic_execute(IrqbedUfs *u, uint32_t opcode)
 
 void irqbed_ufs_uic_command(IrqbedUfs *u, uint32_t opcode)
 {
+    IrqbedCtrl *c = IRQBED_CTRL(u);
+    const IrqbedInjectEntry *late;
+
+    if (!FIELD_EX32(u->reg.hcs, HCS, UCRDY)) {
+        irqbed_ctrl_guest_error(c, "UIC command while one runs", opcode);
+        return;
+    }
+    u->reg.uiccmd = opcode & 0xff;
+    u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, UCRDY, 0);
+    late = irqbed_faults_take_command(c, IRQBED_FAULT_COMMAND_LATE);
+    if (!late || !irqbed_faults_later(c, late, 0, irqbed_now_ns())) {
+        irqbed_ufs_uic_finish(u);
+    }
+}
+
+void irqbed_ufs_uic_finish(IrqbedUfs *u)
+{
+    IrqbedCtrl *c = IRQBED_CTRL(u);
     uint32_t result;
 
-    u->reg.uiccmd = opcode & 0xff;
-    result = uic_execute(u, u->reg.uiccmd);
+    if (irqbed_faults_take_command(c, IRQBED_FAULT_COMMAND_FAIL)) {
+        result = UFS_UIC_CMD_RESULT_FAILURE;
+    } else {
+        result = uic_execute(u, u->reg.uiccmd);
+    }
+    u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, UCRDY, 1);
     u->reg.ucmdarg2 = (u->reg.ucmdarg2 & ~UFS_MASK_UIC_COMMAND_RESULT) |
                       result;
-    trace_irqbed_ufs_uic(IRQBED_CTRL(u)->name, u->reg.uiccmd, u->reg.ucmdarg1,
+    trace_irqbed_ufs_uic(c->name, u->reg.uiccmd, u->reg.ucmdarg1,
                          u->reg.ucmdarg3, result);
     post(u, R_IS_UCCS_MASK);
-    irqbed_irq_post(IRQBED_CTRL(u), 0);
+    irqbed_irq_post(c, 0);
+}
+
+/* UFSHCI 3.1, 5.3.1: ULLS, ULSS.  What is in flight has no answer. */
+void irqbed_ufs_link_change(IrqbedUfs *u, bool up)
+{
+    IrqbedCtrl *c = IRQBED_CTRL(u);
+
+    if (!irqbed_ufs_is_enabled(u)) {
+        return;
+    }
+    if (!up) {
+        irqbed_req_abort_all(c);
+        u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, DP, 0);
+        u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, UTRLRDY, 0);
+        u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, UTMRLRDY, 0);
+    }
+    post(u, up ? R_IS_ULSS_MASK : R_IS_ULLS_MASK);
+    irqbed_irq_post(c, 0);
 }
 
 void irqbed_ufs_link_fault(IrqbedUfs *u)
