@@ -197,6 +197,10 @@ void irqbed_ahci_hba_ack(IrqbedAhci *h, uint32_t bits);
 /* Which vector is whose, or whether any is, may have changed. */
 void irqbed_ahci_irq_refresh(IrqbedAhci *h);
 
+/* fault.c */
+extern const char *const irqbed_ahci_fault_statuses[];
+bool irqbed_ahci_fault(IrqbedCtrl *c, const IrqbedFaultCall *call);
+
 /* ccc.c */
 void irqbed_ahci_ccc_realize(IrqbedAhci *h);
 void irqbed_ahci_ccc_unrealize(IrqbedAhci *h);
@@ -229,6 +233,9 @@ void irqbed_ahci_port_clear(IrqbedAhciPort *p);
 void irqbed_ahci_port_halt(IrqbedAhciPort *p);
 void irqbed_ahci_port_plug(IrqbedAhciPort *p, IrqbedAhciDrive *drive);
 void irqbed_ahci_port_unplug(IrqbedAhciPort *p);
+/* Commands under way stay as they are until software stops the port. */
+void irqbed_ahci_port_link_lost(IrqbedAhciPort *p);
+void irqbed_ahci_port_link_back(IrqbedAhciPort *p);
 
 /* fis.c: FISes that the drive sends; false if memory cannot be written */
 bool irqbed_ahci_fis_d2h(IrqbedAhciPort *p, const IrqbedAhciReq *r,

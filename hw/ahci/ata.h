@@ -65,6 +65,7 @@ enum {
     ATA_ERR_ABRT = 0x04,
     ATA_ERR_IDNF = 0x10,
     ATA_ERR_UNC = 0x40,
+    ATA_ERR_ICRC = 0x80,
     ATA_ERR_DIAGNOSTIC_PASSED = 0x01,
 };
 

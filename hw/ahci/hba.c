@@ -140,7 +140,7 @@ static unsigned hba_media(IrqbedCtrl *c)
 static void hba_config_write(PCIDevice *dev, uint32_t addr, uint32_t value,
                              int len)
 {
-    pci_default_write_config(dev, addr, value, len);
+    irqbed_ctrl_config_write(dev, addr, value, len);
     irqbed_ahci_irq_refresh(IRQBED_AHCI(dev));
 }
 
@@ -152,6 +152,10 @@ static const IrqbedTransport hba_transport = {
     .irq_level = irqbed_ahci_irq_level,
     .vectors = irqbed_ahci_vectors,
     .media = hba_media,
+    .fault = irqbed_ahci_fault,
+    .fault_statuses = irqbed_ahci_fault_statuses,
+    .faults = BIT(IRQBED_FAULT_STATUS) | BIT(IRQBED_FAULT_COMPLETE_TWICE) |
+              BIT(IRQBED_FAULT_IRQ_NO_SOURCE) | BIT(IRQBED_FAULT_LINK_DOWN),
 };
 
 static const Property hba_properties[] = {

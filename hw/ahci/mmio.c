@@ -218,8 +218,12 @@ static uint64_t mmio_read(void *opaque, hwaddr addr, unsigned size)
     const char *name = IRQBED_CTRL(h)->name;
     hwaddr offset = addr & ~3;
     IrqbedAhciPort *p = port_at(h, &offset);
-    uint32_t value = p ? port_read(p, offset) : hba_read(h, offset);
+    uint32_t value;
 
+    if (irqbed_ctrl_is_removed(IRQBED_CTRL(h))) {
+        return UINT64_MAX;
+    }
+    value = p ? port_read(p, offset) : hba_read(h, offset);
     trace_irqbed_ahci_mmio_read(name, addr, value);
     return extract32(value, addr % 4 * 8, size * 8);
 }
@@ -232,6 +236,9 @@ static void mmio_write(void *opaque, hwaddr addr, uint64_t value,
 
     trace_irqbed_ahci_mmio_write(IRQBED_CTRL(h)->name, addr,
                                  value);
+    if (irqbed_ctrl_is_removed(IRQBED_CTRL(h))) {
+        return;
+    }
     if (size != 4) {
         irqbed_ctrl_guest_error(IRQBED_CTRL(h), "write of less than a dword",
                                 addr);

@@ -30,6 +30,12 @@ static bool is_started(const IrqbedAhciPort *p)
     return p->cmd & R_PORT_CMD_ST_MASK;
 }
 
+/* A drive, and no fault between it and the port. */
+static bool has_link(const IrqbedAhciPort *p)
+{
+    return p->drive && !irqbed_ctrl_link_is_down(IRQBED_CTRL(p->hba), p->nr);
+}
+
 /* May a command be sent to the drive now? */
 static bool is_ready(const IrqbedAhciPort *p)
 {
@@ -194,7 +200,7 @@ void irqbed_ahci_port_control(IrqbedAhciPort *p, uint32_t sctl)
     }
     if (det) {
         link_down(p, det == AHCI_DET_OFFLINE ? det : AHCI_DET_NONE);
-    } else if (p->drive) {
+    } else if (has_link(p)) {
         link_exchanged(p, R_PORT_SERR_DIAG_X_MASK);
     }
 }
@@ -219,13 +225,13 @@ void irqbed_ahci_port_plug(IrqbedAhciPort *p, IrqbedAhciDrive *drive)
 {
     p->drive = drive;
     /* Before the machine runs, its reset brings the link up. */
-    if (DEVICE(drive)->hotplugged &&
+    if (DEVICE(drive)->hotplugged && has_link(p) &&
         !FIELD_EX32(p->sctl, PORT_SCTL, DET)) {
         link_exchanged(p, R_PORT_SERR_DIAG_X_MASK | R_PORT_SERR_DIAG_N_MASK);
     }
 }
 
-void irqbed_ahci_port_unplug(IrqbedAhciPort *p)
+void irqbed_ahci_port_link_lost(IrqbedAhciPort *p)
 {
     uint32_t ci = p->ci;
     uint32_t sact = p->sact;
@@ -236,12 +242,24 @@ void irqbed_ahci_port_unplug(IrqbedAhciPort *p)
     /* Commands under way stay as they are until software stops the port. */
     p->ci = ci;
     p->sact = sact;
-    p->drive = NULL;
     if (was_up) {
         p->serr |= R_PORT_SERR_DIAG_N_MASK;
         irqbed_ahci_port_event(p, R_PORT_IS_PRCS_MASK);
     }
     irqbed_ahci_ccc_update(p->hba);
+}
+
+void irqbed_ahci_port_link_back(IrqbedAhciPort *p)
+{
+    if (p->drive && !FIELD_EX32(p->sctl, PORT_SCTL, DET)) {
+        link_exchanged(p, R_PORT_SERR_DIAG_X_MASK | R_PORT_SERR_DIAG_N_MASK);
+    }
+}
+
+void irqbed_ahci_port_unplug(IrqbedAhciPort *p)
+{
+    irqbed_ahci_port_link_lost(p);
+    p->drive = NULL;
 }
 
 void irqbed_ahci_port_reset(IrqbedAhciPort *p)
@@ -254,7 +272,7 @@ void irqbed_ahci_port_reset(IrqbedAhciPort *p)
     p->cmd = 0;
     p->sctl = 0;
     p->serr = 0;
-    if (p->drive) {
+    if (has_link(p)) {
         link_up(p);
     }
 }
