@@ -194,7 +194,8 @@ static void irqbed_ahci_ack_port(struct irqbed_queue *q,
 			events->stuck |= BIT(q->index);
 		}
 	}
-	writel(status, port->regs + AHCI_PX_IS);
+	if (!q->ctrl->config.keep_status)
+		writel(status, port->regs + AHCI_PX_IS);
 	if (status & IRQBED_AHCI_DONE)
 		events->done |= BIT(q->index);
 	events->ours |= status;
@@ -223,7 +224,7 @@ static struct irqbed_events irqbed_ahci_ack(struct irqbed_vector *vec)
 	ports = status & irqbed_ahci(ctrl)->ports;
 	while (ports)
 		irqbed_ahci_ack_port(irqbed_next_queue(ctrl, &ports), &events);
-	if (status)
+	if (status && !ctrl->config.keep_status)
 		writel(status, ctrl->regs + AHCI_IS);
 	events.ours |= status;
 	return events;

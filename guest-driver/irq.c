@@ -97,6 +97,9 @@ static irqreturn_t irqbed_irq_hard(int irq, void *data)
 	trace_irqbed_hardirq(vec, &res, ns);
 	if (res.left)
 		trace_irqbed_handover(vec, &res, ns);
+	/* As a driver that looks for work, and forgets to acknowledge. */
+	if (config->keep_status && !res.left && !res.done)
+		return IRQ_NONE;
 	return ret;
 }
 

@@ -96,6 +96,7 @@ struct irqbed_config {
 	u64 irq_vectors;
 	u64 lock;
 	u64 lock_stats;
+	u64 keep_status;
 };
 
 /**

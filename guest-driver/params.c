@@ -230,6 +230,8 @@ IRQBED_KNOB(lock, irqbed_lock_words, 0, 1, false, true, port, "word",
 	    "what protects command state: host, one lock for all queues; port, one for each");
 IRQBED_KNOB(lock_stats, irqbed_switch_words, 0, 1, false, true, off, "word",
 	    "measure how long locks are waited for and held: off or on");
+IRQBED_KNOB(keep_status, irqbed_switch_words, 0, 1, false, true, off, "word",
+	    "fault: never clear the interrupt status: off or on");
 
 IRQBED_PARAM(policy);
 IRQBED_PARAM(time_limit_ns);
@@ -253,6 +255,7 @@ IRQBED_PARAM(irq_mode);
 IRQBED_PARAM(irq_vectors);
 IRQBED_PARAM(lock);
 IRQBED_PARAM(lock_stats);
+IRQBED_PARAM(keep_status);
 
 const struct irqbed_knob *const irqbed_knobs[] = {
 	&irqbed_knob_policy,
@@ -277,6 +280,7 @@ const struct irqbed_knob *const irqbed_knobs[] = {
 	&irqbed_knob_irq_vectors,
 	&irqbed_knob_lock,
 	&irqbed_knob_lock_stats,
+	&irqbed_knob_keep_status,
 };
 
 const u32 irqbed_nr_knobs = ARRAY_SIZE(irqbed_knobs);

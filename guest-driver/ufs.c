@@ -271,7 +271,8 @@ static struct irqbed_events irqbed_ufs_ack(struct irqbed_vector *vec)
 	status &= IRQBED_UFS_IE;
 	if (!status)
 		return events;
-	irqbed_ufs_write(ctrl, REG_INTERRUPT_STATUS, status);
+	if (!ctrl->config.keep_status)
+		irqbed_ufs_write(ctrl, REG_INTERRUPT_STATUS, status);
 	events.ours = true;
 	if (status & UTP_TRANSFER_REQ_COMPL)
 		events.done = vec->queues;

@@ -90,6 +90,7 @@ typedef struct IrqbedStats {
     uint64_t failed_media;
     uint64_t link_errors;
     uint64_t guest_errors;
+    uint64_t queue_fetched[IRQBED_MAX_QUEUES];
     IrqbedHist service_ns[IRQBED_WORK__MAX];
     IrqbedHist queueing_ns;
     IrqbedHist device_ns;

@@ -9,6 +9,22 @@
 #include "qemu/osdep.h"
 #include "ctrl.h"
 
+/* Those that have fetched anything, by number. */
+static QDict *queues(const IrqbedStats *s)
+{
+    QDict *dict = qdict_new();
+    char name[12];
+    unsigned q;
+
+    for (q = 0; q < IRQBED_MAX_QUEUES; q++) {
+        if (s->queue_fetched[q]) {
+            snprintf(name, sizeof(name), "%u", q);
+            irqbed_stats_put(dict, name, s->queue_fetched[q]);
+        }
+    }
+    return dict;
+}
+
 QDict *irqbed_ctrl_stats(Object *obj)
 {
     IrqbedCtrl *c = IRQBED_CTRL(obj);
@@ -35,6 +51,7 @@ QDict *irqbed_ctrl_stats(Object *obj)
 
     qdict_put_str(all, "name", c->name);
     qdict_put(all, "requests", requests);
+    qdict_put(all, "queue_fetched", queues(s));
     irqbed_stats_put(all, "bytes_read", s->bytes_read);
     irqbed_stats_put(all, "bytes_written", s->bytes_written);
     irqbed_stats_put_hist(all, "service_read_ns",

@@ -40,6 +40,7 @@ static void irqbed_req_set_state(IrqbedReq *req, IrqbedReqState to)
     switch (to) {
     case IRQBED_REQ_FETCHED:
         c->stats.fetched++;
+        c->stats.queue_fetched[req->queue]++;
         QTAILQ_INSERT_TAIL(&c->active, req, active_entry);
         break;
     case IRQBED_REQ_HELD:
@@ -428,6 +429,7 @@ void irqbed_req_segments(IrqbedReq *req, uint32_t count)
 void irqbed_req_init(IrqbedReq *req, IrqbedCtrl *c, uint16_t queue,
                      uint16_t tag)
 {
+    g_assert(queue < IRQBED_MAX_QUEUES);
     req->ctrl = c;
     req->queue = queue;
     req->tag = tag;

@@ -28,6 +28,8 @@ typedef QTAILQ_HEAD(, IrqbedReq) IrqbedReqList;
 #define IRQBED_MAX_KEPT     (4 * MiB)
 #define IRQBED_MAX_EXTENTS  64
 
+/* Queues, or ports, of a controller. */
+#define IRQBED_MAX_QUEUES   32
 /* Requests in a controller at once. */
 #define IRQBED_MAX_DEPTH    255
 

@@ -54,7 +54,7 @@ FIELD(SQRTS, RTC, 4, 4)                 /* ... with this result: */
 #define IRQBED_UFS_RTC_DISABLED    3
 
 #define IRQBED_UFS_MCQ_VERSION   0x0400
-#define IRQBED_UFS_MAX_QUEUES    32
+#define IRQBED_UFS_MAX_QUEUES    IRQBED_MAX_QUEUES
 #define IRQBED_UFS_QCFG_UNIT     0x200  /* of MCQCAP.QCFGPTR, bytes */
 #define IRQBED_UFS_QCFGPTR       2
 #define IRQBED_UFS_QCFG          (IRQBED_UFS_QCFGPTR * IRQBED_UFS_QCFG_UNIT)

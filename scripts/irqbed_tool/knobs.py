@@ -154,6 +154,8 @@ DRIVER = (
         "port: one for each.", "port", choices=("host", "port")),
     Key("lock_stats", "enum", "Measure how long locks are waited for and held.", "off",
         choices=("off", "on")),
+    Key("keep_status", "enum", "Fault: the driver never clears the interrupt status.", "off",
+        choices=("off", "on")),
 )
 
 # One PCI function that interrupts a vCPU and measures the answer.
@@ -179,7 +181,7 @@ BLOCK = (
 # Of [driver], what can be changed while the module is loaded (debugfs).
 DRIVER_LIVE = ("policy", "time_limit_ns", "max_completions", "thread_cpus", "poll_weight", "poll_budget",
                "poll_time_ns", "work_kind", "flood_window_ns", "flood_enter_pct", "flood_leave_pct",
-               "flood_rest", "tag_sharing", "lock", "lock_stats")
+               "flood_rest", "tag_sharing", "lock", "lock_stats", "keep_status")
 
 WORKLOAD = (
     Key("tool", "enum", "Program that makes the load.", "fio", choices=("fio", "dd")),

@@ -26,6 +26,8 @@ controller of its own:
                                    switched off: no other test shares its boot
   # irqbed-iommu: on               interrupts can be remapped: several MSI
   # irqbed-limit: SECONDS          of guest time (default 300)
+  # irqbed-expects: PATTERN        complaints of the kernel that belong to the
+                                   test, which fails without one
 
 environment: GUEST_PROGRAMS, the folder with the programs of this directory (built by meson)
 
@@ -60,7 +62,7 @@ DISK_BYTES = 32 << 20
 HEADER = re.compile(r"^# irqbed-(\w+):\s*(.*)$", re.M)
 DEFAULTS = {"type": "ufs", "device": "", "disks": "1", "lu": "", "driver": "irqbed", "cpus": "2",
             "kernel": paths.DEFAULT_KERNEL, "clock": "virtual", "insn": "1", "args": "", "probe": "", "slot": "",
-            "iommu": "", "limit": "300"}
+            "iommu": "", "limit": "300", "expects": ""}
 # A root port, so that the controller behind it can vanish; the guest's own
 # hot-plug driver has to notice, not ACPI.
 SLOT_ADDRESS = "0000:00:10.0"
@@ -103,6 +105,7 @@ class Case:
     lu: tuple               # number of a disk, its properties
     params: str
     limit_s: int
+    expects: str
     index: int = 0          # of its controller in the VM
 
 
@@ -167,7 +170,7 @@ def read_cases(word):
                           said["args"], said["probe"], said["slot"], said["iommu"])
         full_name = name if len(versions) == 1 else f"{name}@{version}"
         cases.append(Case(full_name, name, said["type"], machine, knobs, int(said["disks"]), lu, " ".join(words[1:]),
-                          int(said["limit"])))
+                          int(said["limit"]), said["expects"]))
     return cases
 
 
@@ -258,6 +261,11 @@ def report_case(tap, case, answers):
     trouble = kernel_trouble([line for a in answers if a["type"] == "dmesg" for line in a["lines"]])
     if case.machine.clock == "host":
         trouble = [line for line in trouble if not HOST_CLOCK_NOISE.search(line)]
+    if case.expects:
+        wanted = [line for line in trouble if re.search(case.expects, line)]
+        trouble = [line for line in trouble if line not in wanted]
+        if not wanted:
+            wrong.append(f"expected: a complaint of the kernel like {case.expects}, got: none")
     wrong += [f"expected: a silent kernel, got: {line}" for line in trouble]
     for text in wrong:
         tap.note(text)
