@@ -62,7 +62,7 @@ def build_steps(options):
                  inputs=lambda: (str(paths.REPO), hash_files(PATCHES, suffixes={".patch"})), needs=[source])
     configure = Step("qemu-configure", f"QEMU {version()}: configuring", "about 20 s",
                      lambda log: run_configure(log, paths.qemu_build(), CONFIGURE),
-                     inputs=lambda: (CONFIGURE, sys.executable), outputs=[paths.qemu_build() / "build.ninja"],
+                     inputs=lambda: CONFIGURE, outputs=[paths.qemu_build() / "build.ninja"],
                      needs=[tools, source], mib=30)
     build = Step("qemu-build", f"QEMU {version()}: building",
                  estimate("about 5 min on 2 cores", paths.qemu()),
