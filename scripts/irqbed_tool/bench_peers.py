@@ -57,6 +57,7 @@ PEERS = {
                      STOCK_UFS, "/dev/sda"),
     "ours_stock": ours("", STOCK_UFS, "/dev/sda"),
     "ours": ours("", OURS, "/dev/irqbed0l0"),
+    "ours_mcq": ours(",mcq=on", OURS, "/dev/irqbed0l0"),
     "qemu_nvme": Peer((*NODE, "-device", "nvme,serial=1,drive=n0"), "modprobe nvme", "/dev/nvme0n1"),
     "null_blk": Peer((), "modprobe null_blk nr_devices=1 gb=1 bs=4096 queue_mode=2 irqmode=2 submit_queues=1 "
                          f"hw_queue_depth=32 completion_nsec={SERVICE_NS}", "/dev/nullb0"),
@@ -64,7 +65,7 @@ PEERS = {
 # Ratio -> (figure, ours, theirs)
 RATIOS = {
     "device_cpu_vs_qemu_ufs": ("cpu_ns", "ours_stock", "qemu_ufs"),
-    "device_cpu_vs_qemu_nvme": ("cpu_ns", "ours", "qemu_nvme"),
+    "device_cpu_vs_qemu_nvme": ("cpu_ns", "ours_mcq", "qemu_nvme"),
     "driver_insns_vs_stock_ufs": ("insns", "ours", "ours_stock"),
     "driver_insns_vs_null_blk": ("insns", "ours", "null_blk"),
 }
@@ -72,8 +73,8 @@ RATIOS = {
 
 def fio(peer, depth, ios):
     return ["fio", "--name=peers", f"--filename={peer.disk}", "--rw=randread", "--bs=4k", "--direct=1",
-            "--ioengine=io_uring", "--fixedbufs=1", "--registerfiles=1", f"--iodepth={depth}", "--size=64m", f"--number_ios={ios}", "--io_size=1g",
-            "--norandommap=1", "--randrepeat=1", "--gtod_reduce=1", "--invalidate=0", "--output-format=json"]
+            "--ioengine=io_uring", "--fixedbufs=1", "--registerfiles=1", f"--iodepth={depth}", "--size=64m",
+            f"--number_ios={ios}", "--io_size=1g", "--norandommap=1", "--randrepeat=1", "--gtod_reduce=1", "--invalidate=0", "--output-format=json"]
 
 
 def make_job(peer, clock):

@@ -40,8 +40,8 @@ class Clock(unittest.TestCase):
 
 class Peers(unittest.TestCase):
     def test_the_worse_depth_counts(self):
-        costs = {"ours": (10, 30), "ours_stock": (40, 60), "qemu_ufs": (50, 50), "qemu_nvme": (20, 20),
-                 "null_blk": (10, 20)}
+        costs = {"ours": (10, 30), "ours_mcq": (10, 30), "ours_stock": (40, 60), "qemu_ufs": (50, 50),
+                 "qemu_nvme": (20, 20), "null_blk": (10, 20)}
         both = {name: dict(zip(bench_peers.DEPTHS, pair)) for name, pair in costs.items()}
         result = bench_peers.compare({name: {"insns": each, "cpu_ns": each} for name, each in both.items()})
         self.assertEqual(result["ratios"], {
