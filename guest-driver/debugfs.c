@@ -62,6 +62,10 @@ static ssize_t irqbed_knob_write(struct file *file, const char __user *buf,
 	err = irqbed_knob_parse(knob, text, &val);
 	if (err)
 		return err;
+	if (irqbed_knob_val(knob, &ctrl->config) ==
+	    &ctrl->config.tag_sharing &&
+	    val == IRQBED_TAGS_GREEDY && !irqbed_can_be_greedy(ctrl))
+		return -EOPNOTSUPP;
 	mutex_lock(&ctrl->config_mutex);
 	irqbed_drain(ctrl);
 	/* A reset, too, sees one value; so does a handler that came for nothing. */
@@ -97,6 +101,13 @@ static int stats_show(struct seq_file *m, void *unused)
 	return irqbed_stats_print(ctrl, m);
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
+
+static int tag_users_show(struct seq_file *m, void *unused)
+{
+	seq_printf(m, "%u\n", irqbed_tag_users(m->private));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(tag_users);
 
 static int version_show(struct seq_file *m, void *unused)
 {
@@ -154,6 +165,7 @@ static const struct {
 } irqbed_files[] = {
 	{ "stats", 0444, &stats_fops },
 	{ "reset_stats", 0200, &reset_stats_fops },
+	{ "tag_users", 0444, &tag_users_fops },
 	{ "version", 0444, &version_fops },
 	{ "test_unit_ready", 0200, &test_unit_ready_fops },
 };

@@ -32,6 +32,13 @@ static int irqbed_tags_init(struct irqbed_queue *first, u32 depth)
 	set->numa_node = dev_to_node(&ctrl->pdev->dev);
 	set->cmd_size = sizeof(struct irqbed_cmd);
 	set->flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
+	/*
+	 * One map of tags for the whole set.  It is the same with a single
+	 * hardware queue, but who waits for a tag then is woken by whoever
+	 * frees one, also when irqbed_queue_share() was here.
+	 */
+	if (count == 1)
+		set->flags |= BLK_MQ_F_TAG_HCTX_SHARED;
 	/* blk-mq's timer has no finer unit; budgets are never counted in it. */
 	set->timeout = DIV_ROUND_UP(ctrl->config.timeout_ms * HZ, MSEC_PER_SEC);
 	set->driver_data = first;
@@ -191,6 +198,34 @@ void irqbed_disk_remove(struct irqbed_ctrl *ctrl, u32 queue)
 }
 
 /**
+ * irqbed_can_be_greedy() - can tags be had without fair sharing?
+ * @ctrl: the controller; it has its queues
+ *
+ * That needs one map of tags, see irqbed_tags_init().
+ *
+ * Return: true when they can.
+ */
+bool irqbed_can_be_greedy(const struct irqbed_ctrl *ctrl)
+{
+	return ctrl->nr_queues == 1 || ctrl->ops->queues_per_set == 1;
+}
+
+static void irqbed_queue_share(struct request_queue *q, bool greedy)
+{
+	struct blk_mq_hw_ctx *hctx;
+	unsigned long index;
+
+	if (!(q->tag_set->flags & BLK_MQ_F_TAG_QUEUE_SHARED))
+		return;
+	queue_for_each_hw_ctx(q, hctx, index) {
+		if (greedy)
+			hctx->flags &= ~BLK_MQ_F_TAG_QUEUE_SHARED;
+		else
+			hctx->flags |= BLK_MQ_F_TAG_QUEUE_SHARED;
+	}
+}
+
+/**
  * irqbed_tags_share() - who gets a tag when several disks want one
  * @ctrl: the controller, its disks frozen or not yet published
  *
@@ -203,20 +238,34 @@ void irqbed_tags_share(struct irqbed_ctrl *ctrl)
 	bool greedy = ctrl->config.tag_sharing == IRQBED_TAGS_GREEDY;
 	struct irqbed_disk *disk = NULL;
 
-	while ((disk = irqbed_next_disk(ctrl, disk))) {
-		struct request_queue *q = disk->q;
-		struct blk_mq_hw_ctx *hctx;
-		unsigned long index;
-
-		if (!(q->tag_set->flags & BLK_MQ_F_TAG_QUEUE_SHARED))
-			continue;
-		queue_for_each_hw_ctx(q, hctx, index) {
-			if (greedy)
-				hctx->flags &= ~BLK_MQ_F_TAG_QUEUE_SHARED;
-			else
-				hctx->flags |= BLK_MQ_F_TAG_QUEUE_SHARED;
-		}
+	while ((disk = irqbed_next_disk(ctrl, disk)))
+		irqbed_queue_share(disk->q, greedy);
+	for (u32 i = 0; i < IRQBED_NR_WLUNS; i++) {
+		if (ctrl->wluns[i].q)
+			irqbed_queue_share(ctrl->wluns[i].q, greedy);
 	}
+}
+
+/**
+ * irqbed_tag_users() - among how many disks and units tags are divided now
+ * @ctrl: the controller
+ *
+ * The busy ones and those that blk-mq has not yet noticed to be idle, over all
+ * tag sets.
+ *
+ * Return: their number.
+ */
+u32 irqbed_tag_users(struct irqbed_ctrl *ctrl)
+{
+	u32 users = 0;
+
+	for (u32 i = 0; i < ctrl->nr_queues; i++) {
+		struct irqbed_queue *q = ctrl->queues[i];
+
+		if (q->set == &q->tag_set)
+			users += READ_ONCE(q->set->tags[0]->active_queues);
+	}
+	return users;
 }
 
 /**

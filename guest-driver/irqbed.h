@@ -528,6 +528,8 @@ void irqbed_disks_remove(struct irqbed_ctrl *ctrl);
 void irqbed_freeze(struct irqbed_ctrl *ctrl);
 void irqbed_unfreeze(struct irqbed_ctrl *ctrl);
 void irqbed_tags_share(struct irqbed_ctrl *ctrl);
+bool irqbed_can_be_greedy(const struct irqbed_ctrl *ctrl);
+u32 irqbed_tag_users(struct irqbed_ctrl *ctrl);
 
 /* tur.c */
 int irqbed_wluns_add(struct irqbed_ctrl *ctrl);

@@ -45,6 +45,11 @@ static int irqbed_hw_init(struct irqbed_ctrl *ctrl)
 	err = ctrl->ops->alloc(ctrl);
 	if (err)
 		return err;
+	if (ctrl->config.tag_sharing == IRQBED_TAGS_GREEDY &&
+	    !irqbed_can_be_greedy(ctrl)) {
+		dev_err(&pdev->dev, "tag_sharing=greedy: only with one hardware queue\n");
+		return -EOPNOTSUPP;
+	}
 	err = ctrl->ops->start(ctrl, NULL);
 	if (err)
 		ctrl->ops->stop(ctrl, NULL);

@@ -13,7 +13,7 @@
 /* UFS 3.1 table 10.58, as SCSI numbers: 49488, 49456 and 49476. */
 static const u32 irqbed_wlun_numbers[IRQBED_NR_WLUNS] = {
 	0xc150,		/* UFS device */
-	0xc130,		/* REPORT LUNS */
+	0xc130,		/* boot */
 	0xc144,		/* RPMB */
 };
 
