@@ -89,7 +89,7 @@ static irqreturn_t irqbed_irq_hard(int irq, void *data)
 				  start_ns);
 	}
 	if (res.left) {
-		atomic_or(res.left, &vec->left);
+		irqbed_leave(vec, res.left);
 		vec->stats.handovers[res.reason]++;
 		ret = irqbed_hand_over(vec);
 	}

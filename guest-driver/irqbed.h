@@ -231,6 +231,9 @@ struct irqbed_irq_stats {
 	u64 poll_done;		/* requests that they ended */
 	u64 poll_pauses[IRQBED_NR_REASONS]; /* ends of a softirq with more to do */
 	struct irqbed_hist ns[IRQBED_NR_IRQ_CTX];
+	struct irqbed_hist wait_ns; /* from a hand-over to who took it over */
+	u64 longest_left_ns;	/* the longest of them: handed over at, */
+	u64 longest_seen_ns;	/* and taken over at */
 };
 
 /* Counters of a queue, of one CPU. */
@@ -316,6 +319,7 @@ struct irqbed_queue {
  * @irq: the kernel's number of it
  * @queues: map of the queues that it looks after
  * @left: map of the queues that the hard part has left for the rest
+ * @left_ns: when it left the first of them; 0 when nothing is left
  * @masked: it does not interrupt
  * @polling: irq_poll is in our function
  * @poll: irq_poll's part of it
@@ -329,6 +333,7 @@ struct irqbed_vector {
 	int irq;
 	u32 queues;
 	atomic_t left;
+	atomic64_t left_ns;
 	bool masked;
 	atomic_t polling;
 	struct irq_poll poll;
@@ -564,6 +569,7 @@ struct irqbed_reap_result irqbed_reap(struct irqbed_ctrl *ctrl, u32 queues,
 /* rest.c */
 bool irqbed_cpu_is_flooded(const struct irqbed_ctrl *ctrl, u64 now_ns);
 u64 irqbed_account(struct irqbed_vector *vec, enum irqbed_ctx ctx, u64 start_ns);
+void irqbed_leave(struct irqbed_vector *vec, u32 queues);
 irqreturn_t irqbed_hand_over(struct irqbed_vector *vec);
 irqreturn_t irqbed_irq_thread(int irq, void *data);
 void irqbed_rest_init(struct irqbed_vector *vec);

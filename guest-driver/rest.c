@@ -110,6 +110,39 @@ static bool irqbed_masks_for(const struct irqbed_ctrl *ctrl,
 }
 
 /**
+ * irqbed_leave() - the hard interrupt leaves queues to the rest
+ * @vec: the vector
+ * @queues: map of the queues
+ */
+void irqbed_leave(struct irqbed_vector *vec, u32 queues)
+{
+	atomic64_cmpxchg(&vec->left_ns, 0, local_clock());
+	atomic_or(queues, &vec->left);
+}
+
+/*
+ * Take over what was left, and note how long it has waited.  The time comes
+ * first: of a hard interrupt that comes in between, the queues may be taken
+ * too early but its time is there for the pass that it asks for.
+ */
+static u32 irqbed_take_left(struct irqbed_vector *vec)
+{
+	struct irqbed_irq_stats *stats = &vec->stats;
+	u64 left_ns = atomic64_xchg(&vec->left_ns, 0);
+	u64 now_ns = local_clock();
+
+	if (left_ns && now_ns >= left_ns) {
+		if (now_ns - left_ns >=
+		    stats->longest_seen_ns - stats->longest_left_ns) {
+			stats->longest_left_ns = left_ns;
+			stats->longest_seen_ns = now_ns;
+		}
+		irqbed_hist_add(&stats->wait_ns, now_ns - left_ns);
+	}
+	return atomic_xchg(&vec->left, 0);
+}
+
+/**
  * irqbed_hand_over() - the hard interrupt leaves something
  * @vec: the vector; the queues are in its map of those left
  *
@@ -145,7 +178,7 @@ static void irqbed_rest_pass(struct irqbed_vector *vec, enum irqbed_rest rest,
 	struct irqbed_reap_result res;
 	u64 ns;
 
-	res = irqbed_reap(ctrl, atomic_xchg(&vec->left, 0),
+	res = irqbed_reap(ctrl, irqbed_take_left(vec),
 			  &irqbed_budget_unlimited, ctx, start_ns);
 	if (irqbed_masks_for(ctrl, rest))
 		irqbed_vector_mask(vec, false);
@@ -226,7 +259,7 @@ static int irqbed_poll_pass(struct irqbed_vector *vec)
 	events = irqbed_ack(vec);
 	if (events.stuck)
 		irqbed_recover_schedule(ctrl, events.stuck);
-	res = irqbed_reap(ctrl, events.done | atomic_xchg(&vec->left, 0),
+	res = irqbed_reap(ctrl, events.done | irqbed_take_left(vec),
 			  &budget, IRQBED_CTX_SOFTIRQ, vec->round.start_ns);
 	atomic_or(res.left, &vec->left);
 	pause = irqbed_round_account(&vec->round, res.done, config->poll_budget,

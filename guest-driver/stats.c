@@ -177,6 +177,12 @@ static void irqbed_irq_add(struct irqbed_irq_stats *sum,
 	sum->poll_done += irq->poll_done;
 	for (u32 i = 0; i < IRQBED_NR_IRQ_CTX; i++)
 		irqbed_hist_merge(&sum->ns[i], &irq->ns[i]);
+	irqbed_hist_merge(&sum->wait_ns, &irq->wait_ns);
+	if (irq->longest_seen_ns - irq->longest_left_ns >
+	    sum->longest_seen_ns - sum->longest_left_ns) {
+		sum->longest_left_ns = irq->longest_left_ns;
+		sum->longest_seen_ns = irq->longest_seen_ns;
+	}
 }
 
 static void irqbed_irq_print(const struct irqbed_irq_stats *irq,
@@ -202,6 +208,10 @@ static void irqbed_irq_print(const struct irqbed_irq_stats *irq,
 		seq_puts(m, ",");
 		irqbed_hist_print(m, name, &irq->ns[i]);
 	}
+	seq_puts(m, ",");
+	irqbed_hist_print(m, "handover_wait_ns", &irq->wait_ns);
+	seq_printf(m, ",\n\"longest_wait\":{\"left_ns\":%llu,\"seen_ns\":%llu}",
+		   irq->longest_left_ns, irq->longest_seen_ns);
 }
 
 /* How long each CPU was in which context for this controller. */
