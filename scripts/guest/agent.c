@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -539,6 +540,31 @@ static int print_stats(void)
 	return 0;
 }
 
+/*
+ * "irqbed-agent hog CPU MS": has a CPU for itself for so long, before every
+ * thread of a normal real-time priority, as the tests of starvation need it.
+ */
+static int hog(int cpu, long ms)
+{
+	struct sched_param param = { .sched_priority = 80 };
+	struct timespec now;
+	cpu_set_t set;
+	long long end;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("sched_setaffinity");
+	if (sched_setscheduler(0, SCHED_FIFO, &param))
+		die("sched_setscheduler");
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	end = now.tv_sec * 1000000000ll + now.tv_nsec + ms * 1000000ll;
+	do {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec * 1000000000ll + now.tv_nsec < end);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	char *job, *line;
@@ -546,6 +572,8 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "stats"))
 		return print_stats();
+	if (argc == 4 && !strcmp(argv[1], "hog"))
+		return hog(atoi(argv[2]), atol(argv[3]));
 	map_ctl();
 	kmsg_fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (kmsg_fd < 0)
