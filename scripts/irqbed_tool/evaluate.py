@@ -73,7 +73,7 @@ def evaluate(cell, answers):
     verdict = Verdict()
     entry = {"id": cell.id, "params": cell.params}
     runs = []
-    device, driver, guest = {}, {}, {}
+    device, driver, guest, settled = {}, {}, {}, {}
     for answer, following in zip(answers, [*answers[1:], None]):
         kind = answer["type"]
         if kind == "write":
@@ -84,6 +84,8 @@ def evaluate(cell, answers):
             runs.append(_dd_run(answer, following["t_ns"], cell, verdict))
         elif kind == "exec" and (answer["rc"] or answer["timed_out"]):
             verdict.add("failed", f"{answer['name']}: exit status {answer['rc']}")
+        elif kind == "exec" and answer["name"] == "settle":
+            settled = {"tags_reserved_ms": int(answer["out"])}
         elif kind == "read":
             _read(answer, cell, entry, driver, guest, verdict)
         elif kind == "stats" and answer["name"] == "device":
@@ -102,7 +104,7 @@ def evaluate(cell, answers):
     of_cell = {**metrics.from_device(device), **metrics.from_driver(driver, load_ns),
                **metrics.from_contexts(driver, load_ns), **metrics.from_probe(probe),
                **metrics.from_guest(guest.get("before", ""), guest.get("after", ""),
-                                    sum(run.get("ios", 0) for run in good))}
+                                    sum(run.get("ios", 0) for run in good)), **settled}
     entry["metrics"] = metrics.mean([{**run, **of_cell} for run in good]) if good else {}
     if len(good) > 1:
         entry["runs"] = [metrics.mean([run]) for run in good]

@@ -191,6 +191,8 @@ WORKLOAD = (
         "made on it; raid0: an array over the first n disks.", "disk", choices=("disk", "file", "raid0")),
     Key("raid_chunk_kib", "int", "Chunk of the raid0.", 1024, "KiB", 4, 1 << 20),
     Key("with", "str", "The [beside.NAME] that runs beside this load.", ""),
+    Key("settle", "bool", "After a cell's load wait until no disk counts as active among those that share "
+        "tags; how long that took is tags_reserved_ms.", False),
     Key("repeats", "int", "Runs per cell; metrics are their mean.", 1, low=1, high=100),
     Key("warmup", "number", "Load before the first cell of a boot, discarded.", 1, "s of guest time",
         0, 3600),

@@ -83,6 +83,9 @@ METRICS = {
     "softirq_cpu_pct": Metric("softirq % of a CPU", -1, 10, unit="%"),
     "guest_switches": Metric("context switches, guest", -1, 0),
     "switches_per_io": Metric("context switches per I/O", -1, 5),
+    "handler_thread_pct": Metric("handler in a thread %", -1, 0, unit="%"),
+    "handover_wait_max_ns": Metric("longest hand-over us", -1, 0, 1e-3, "us"),
+    "tags_reserved_ms": Metric("tags reserved ms", -1, 0),
     "beside_iops": Metric("IOPS beside", 1, 2),
     "beside_iops_least": Metric("IOPS beside, least", 1, 0),
     "beside_iops_most": Metric("IOPS beside, most", 1, 0),
@@ -238,6 +241,10 @@ def from_contexts(drivers, load_ns):
         out["ended_hardirq_pct"] = 100 * ended["hardirq"] / sum(ended.values())
         out["ended_softirq_pct"] = 100 * ended["softirq"] / sum(ended.values())
         out["redirected_pct"] = 100 * total("redirected") / sum(ended.values())
+    ran = {where: total("hard_context", where) for where in ("hardirq", "thread")}
+    if any(ran.values()):
+        out["handler_thread_pct"] = 100 * ran["thread"] / sum(ran.values())
+    out["handover_wait_max_ns"] = max(one["handover_wait_ns"]["max"] for one in stats)
     if load_ns:
         for metric, contexts in CPU_METRICS.items():
             spent_ns = sum(sum(one["cpu_ns"][context]) for one in stats for context in contexts)

@@ -24,6 +24,7 @@ DEBUGFS = "/sys/kernel/debug/irqbed"
 STOCK_DRIVERS = {"ufs": "ufshcd-pci", "ahci": "ahci"}
 DISK_WAIT_S = 60
 SETUP_LIMIT_MS = 300_000
+SETTLE_STEP_US = 50_000
 # Load without a runtime is ended after this much guest time.
 UNTIMED_LIMIT_S = 600
 # Of the load, what is made once for a boot.
@@ -258,7 +259,21 @@ def add_warmup(job, boot):
     elif workload["warmup"]:
         changed = {"time_based": True, "runtime": workload["warmup"]}
         job.exec("warmup", load_argv(first, changed), SETUP_LIMIT_MS)
+    add_settle(job, first)
     job.dmesg()
+
+
+def settle_script(paths):
+    """Shell text that waits until blk-mq takes no disk of these controllers for active, and says how long."""
+    users = " ".join(f"{path}/tag_users" for path in paths)
+    return ("ms() { read up rest </proc/uptime; now=$((${up%.*} * 1000 + 1${up#*.}0 - 1000)); }; ms; from=$now; "
+            f'while [ "$(cat {users} | sort -u)" != 0 ]; do usleep {SETTLE_STEP_US}; done; '
+            "ms; echo $((now - from))")
+
+
+def add_settle(job, config):
+    if config["workload"]["settle"] and config["driver"]["module"] == "irqbed":
+        job.shell("settle", settle_script(debugfs_dirs(config).values()), SETUP_LIMIT_MS)
 
 
 def add_cell_steps(job, cell):
@@ -287,6 +302,7 @@ def add_cell_steps(job, cell):
             job.write(f"{next(iter(dirs.values()))}/test_unit_ready", lun)
         job.exec(f"{workload['tool']}{number}", load_argv(config), limit_ms(workload))
     job.read("guest.after", "/proc/stat")
+    add_settle(job, config)
     job.exec("sync", ["sync"])
     for name, path in dirs.items():
         job.read(f"driver.{name}", f"{path}/stats")
