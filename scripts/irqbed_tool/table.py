@@ -184,10 +184,11 @@ def blocks(table):
 
 
 def _lay_out(table, blocks):
-    """Lines of one table with these blocks side by side."""
-    names = [label(row, metric) for row, metric in table.rows]
-    body = [[text for _, _, cells in blocks for text in cells(row, metric)]
+    """Lines of one table with these blocks side by side; rows of which none has a figure are left out."""
+    rows = [(label(row, metric), [text for _, _, cells in blocks for text in cells(row, metric)])
             for row, metric in table.rows]
+    rows = [(name, texts) for name, texts in rows if set(texts) != {"-"}] or rows
+    names, body = [name for name, _ in rows], [texts for _, texts in rows]
     heads = [title for _, titles, _ in blocks for title in titles]
     widths = [max([len(head), *(len(line[i]) for line in body)]) for i, head in enumerate(heads)]
     stub = max(map(len, names), default=0)

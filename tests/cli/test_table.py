@@ -55,6 +55,12 @@ class Layout(unittest.TestCase):
         self.assertIn("1000.00", text)
         self.assertNotIn("ratio", text)
 
+    def test_rows_without_a_figure_are_left_out(self):
+        exp = tiny(TINY + "[table]\nmetrics = ['iops', 'slat_mean_ns']\n")
+        text = table.text(made_results(exp))
+        self.assertIn("1 IOPS", text)
+        self.assertNotIn("slat", text)
+
     def test_many_columns_still_fit(self):
         exp = tiny(sets=["matrix.iodepth=[1, 2, 3, 4, 5, 6, 7, 8, 9]", "table.columns=iodepth"])
         for line in table.text(made_results(exp, iops_avg=123456.0)).splitlines():
