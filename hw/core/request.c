@@ -189,7 +189,13 @@ void irqbed_req_schedule(IrqbedReq *req)
         irqbed_media_start(req);
     }
     due_insert(c, req);
-    arm_due_timer(c);
+    if (req->io_busy && req->due_ns <= req->fetch_ns &&
+        !irqbed_media_must_wait()) {
+        /* Only its data is waited for, and that arms the timer. */
+        irqbed_req_set_state(req, IRQBED_REQ_DUE);
+    } else {
+        arm_due_timer(c);
+    }
 }
 
 static void count_answer(IrqbedReq *req, unsigned answer, int64_t now_ns)
