@@ -6,6 +6,7 @@ Nothing that the host does while the VM runs reaches the guest, so that a run
 in virtual time is the same on every host.
 """
 
+import ctypes
 import dataclasses
 import os
 import re
@@ -20,6 +21,9 @@ from . import paths
 from .errors import UserError
 from .jobs import AnswerReader
 
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1            # prctl(2)
+
 POLL_S = 0.05
 CONSOLE_TAIL_LINES = 20
 CTL_ADDR = 3
@@ -30,6 +34,11 @@ PROBE_ID = "irqbed-probe"       # a controller's id has no hyphen
 # How a VM can end. "done" alone means that the job file was worked through.
 STATUSES = ("done", "panic", "hang", "timeout", "no-init", "agent-died", "died", "qemu-error",
             "interrupted")
+
+
+def die_with_parent():
+    """In QEMU's process before QEMU starts: whoever kills us, even at once, leaves no VM behind."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @dataclasses.dataclass
@@ -249,7 +258,8 @@ class Vm:
         self.prepare()
         self.stderr = open(self.dir / "stderr", "wb+")
         self.process = subprocess.Popen(self.argv(), stdin=subprocess.DEVNULL, stdout=self.stderr,
-                                        stderr=self.stderr, start_new_session=True)
+                                        stderr=self.stderr, start_new_session=True,
+                                        preexec_fn=die_with_parent)     # pylint: disable=subprocess-popen-preexec-fn
 
     def run(self, on_answer=None, boot_limit_s=300, step_limit_s=1800, total_limit_s=7200):
         """Run to the end; on_answer(dict) is called for each answer as it comes.

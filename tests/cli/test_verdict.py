@@ -148,15 +148,18 @@ class Killed(Case):
         return subprocess.Popen([sys.executable, "-m", "irqbed_tool", "run", path, "--out", self.out],
                                 env=command_env(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-    def kill_qemu(self, tool):
+    def find_qemu(self, tool):
+        """Its process id, as soon as there is one."""
         deadline_s = time.monotonic() + 300
         while time.monotonic() < deadline_s:
             for pid in children(tool.pid):
                 if "qemu" in open(f"/proc/{pid}/cmdline").read().split("\0")[0]:
-                    os.kill(pid, signal.SIGKILL)
-                    return
+                    return pid
             time.sleep(0.02)
-        self.fail("no QEMU was started")
+        return self.fail("no QEMU was started")
+
+    def kill_qemu(self, tool):
+        os.kill(self.find_qemu(tool), signal.SIGKILL)
 
     def wait_for(self, tool, text):
         for line in tool.stderr:
@@ -176,6 +179,16 @@ class Killed(Case):
         cell = self.data["cells"][0]
         self.assertEqual(cell["status"], "died", cell["reasons"])
         self.assertIn("SIGKILL", cell["reasons"][0])
+
+    def test_no_vm_outlives_the_command(self):
+        tool = self.start(self.path)
+        pid = self.find_qemu(tool)
+        tool.kill()
+        tool.communicate(timeout=60)
+        deadline_s = time.monotonic() + 60
+        while os.path.exists(f"/proc/{pid}") and time.monotonic() < deadline_s:
+            time.sleep(0.05)
+        self.assertFalse(os.path.exists(f"/proc/{pid}"), "expected: QEMU ends with the command, got: it runs on")
 
     def test_killed_in_a_cell(self):
         """It costs that cell; the others get another VM and pass."""
