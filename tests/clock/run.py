@@ -238,6 +238,18 @@ def test_speed(tap):
         ratio = took / loops[0]["ns"][0]
         tap.check(f"a vCPU at {time_ns} ns an instruction takes {time_ns} times as long as one at 1 ns",
                   abs(ratio - time_ns) <= time_ns / 100, f"{time_ns} within 1 %", round(ratio, 4))
+    check_fraction(tap)
+
+
+def check_fraction(tap):
+    """Instructions that access a device are rewound: the rest of a fraction must survive that."""
+    job = io(load_drivers(jobs.Job()), "fraction", "irqbed0l0", "200ms", 4).shell("after", "true").poweroff()
+    with tempfile.TemporaryDirectory(prefix="irqbed-clock-") as folder:
+        outcome, _ = run_vm(vm.Machine(cpus=4, ns_per_insn=0.25), job, disk(folder))
+    at_ns = {answer.get("name"): answer["t_ns"] for answer in outcome.answers if "t_ns" in answer}
+    took_ms = (at_ns.get("after", 0) - at_ns.get("fraction", 0)) / 1e6
+    tap.check("at 0.25 ns an instruction 200 ms of I/O take no more than 500 ms", 200 <= took_ms <= 500,
+              "200 to 500 ms", f"{took_ms} ms, {outcome.status} {outcome.reason}")
 
 
 # digest and snapshot
