@@ -131,6 +131,7 @@ struct IrqbedCtrl {
     IrqbedStats stats;
     VMChangeStateEntry *vm_state;
     QEMUTimer *due_timer;
+    unsigned media_waits;       /* nested waits for host I/O */
     IrqbedReqList active;       /* all but FREE ones, oldest first */
     IrqbedReqList due;          /* SCHEDULED and DUE ones, next due first */
     uint64_t next_seq;

@@ -91,9 +91,17 @@ static void media_done(void *opaque, int ret)
     req->io_busy = false;
     QTAILQ_REMOVE(&req->store->busy, req, store_entry);
     aio_wait_kick();
-    /* Host clock: it was only this that the answer waited for. */
-    if (req->state == IRQBED_REQ_DUE && !irqbed_media_must_wait()) {
+    /*
+     * Host clock: it was only this that the answer waited for.  Whoever waits
+     * for host I/O may be on a walk over the requests, so not below that.
+     */
+    if (req->state != IRQBED_REQ_DUE || irqbed_media_must_wait()) {
+        return;
+    }
+    if (c->media_waits) {
         timer_mod(c->due_timer, irqbed_now_ns());
+    } else {
+        irqbed_req_run_due(c);
     }
 }
 
@@ -140,7 +148,11 @@ void irqbed_media_start(IrqbedReq *req)
 
 void irqbed_media_wait(IrqbedReq *req)
 {
+    IrqbedCtrl *c = req->ctrl;
+
     if (req->io_busy) {
+        c->media_waits++;
         AIO_WAIT_WHILE(blk_get_aio_context(req->store->blk), req->io_busy);
+        c->media_waits--;
     }
 }

@@ -6,8 +6,8 @@
  * Due times are virtual time.  With a virtual clock (icount, qtest) a request
  * whose data is not there when it is due is waited for on the spot, so that
  * no byte and no time the guest sees depends on the host.  With the host's
- * clock it is answered when both are done.  Answers are given in one place
- * only: the due timer's callback.
+ * clock it is answered when both are done.  Answers are given in one function
+ * only, irqbed_req_run_due().
  */
 
 #include "qemu/osdep.h"

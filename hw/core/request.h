@@ -124,7 +124,7 @@ void irqbed_req_resume(IrqbedReq *req);
 void irqbed_req_resume_timer(IrqbedCtrl *c);
 /* There is room again for answers that had none. */
 void irqbed_req_retry(IrqbedCtrl *c);
-/* Timer callback: D4 of everything that is due. */
+/* Callback of the due timer: D4 of everything that is due. */
 void irqbed_req_run_due(void *opaque);
 
 /* media.c: host I/O of one request; only request.c calls these. */
