@@ -220,7 +220,9 @@ def load_argv(config, changed=None):
     workload, nodes = config["workload"], load_disks(config)
     if workload["tool"] == "dd":
         return ["/bin/sh", "-c", dd_script(workload, nodes)]
-    return fio_argv(workload, nodes, changed, beside_jobs(config))
+    argv = fio_argv(workload, nodes, changed, beside_jobs(config))
+    # Its helper thread takes the IOPS samples; on the interrupt's CPU it may not run for a second.
+    return ["taskset", "-c", workload["cpus_allowed"], *argv] if "cpus_allowed" in workload else argv
 
 
 def limit_ms(workload):

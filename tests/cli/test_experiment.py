@@ -129,6 +129,13 @@ policy = "hardirq"
         self.assertIn(("read/8", "iops_avg", "threaded", 13325.59), exp.published)
 
 
+class Load(unittest.TestCase):
+    def test_all_of_fio_keeps_to_its_cpus(self):
+        """Its helper thread, which takes the IOPS samples, once starved on the interrupt's CPU."""
+        cell = experiment.load("ufs-bounded-hardirq").cells[0]
+        self.assertEqual(plan.load_argv(cell.config)[:4], ["taskset", "-c", "1-7", "fio"])
+
+
 class FioOptions(unittest.TestCase):
     def check(self, name, value):
         return fio_options.check(fio_options.find(name), value)
