@@ -99,7 +99,7 @@ static void media_done(void *opaque, int ret)
         return;
     }
     if (c->media_waits) {
-        timer_mod(c->due_timer, irqbed_now_ns());
+        irqbed_req_retry(c);
     } else {
         irqbed_req_run_due(c);
     }

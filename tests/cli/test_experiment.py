@@ -33,7 +33,8 @@ class Loading(unittest.TestCase):
         self.assertEqual(config["machine"]["cpus"], 4)
         self.assertEqual(config["driver"]["time_limit_ns"], 20000)
         self.assertEqual(config["driver"]["max_completions"], "none")
-        self.assertEqual(config["device"][0]["lu"], [{"size_mib": 64, "drive": "", "block_bytes": 4096, "write_protect": "off"}])
+        self.assertEqual(config["device"][0]["lu"],
+                         [{"size_mib": 64, "drive": "", "block_bytes": 4096, "write_protect": "off"}])
 
     def test_devices_take_the_machines_seed(self):
         self.assertEqual(tiny(sets=["machine.seed=7"]).config["device"][0]["seed"], 7)
