@@ -202,6 +202,15 @@ void irqbed_faults_forget(IrqbedCtrl *c)
 
 /* ---- what an entry does ---- */
 
+static void count_fired(IrqbedCtrl *c, IrqbedInjectEntry *e)
+{
+    /* Another vCPU's present may be a little before the one's that reset. */
+    if (e->fired < IRQBED_INJECT_TIMES) {
+        e->fired_ns[e->fired] = MAX(0, irqbed_now_ns() - c->faults.reset_ns);
+    }
+    e->fired++;
+}
+
 static bool knob_set(IrqbedCtrl *c, IrqbedInjectEntry *e, uint64_t value)
 {
     Error *err = NULL;
@@ -227,7 +236,9 @@ static void knob_begin(IrqbedCtrl *c, IrqbedInjectEntry *e, int64_t now_ns)
         e->ramp.from = irqbed_knob_get(c, e->knob);
     }
     e->ramp.begun_ns = now_ns;
-    e->fired += knob_step(c, e, now_ns);
+    if (knob_step(c, e, now_ns)) {
+        count_fired(c, e);
+    }
 }
 
 static void device_remove(IrqbedCtrl *c)
@@ -281,7 +292,7 @@ static void act_now(IrqbedCtrl *c, IrqbedInjectEntry *e, int64_t now_ns)
         e->refused++;
         return;
     }
-    e->fired++;
+    count_fired(c, e);
     /* Without a time it lasts. */
     if (is_of_hardware(e->fault) && e->ramp.for_ns) {
         irqbed_faults_later(c, e, e->target, now_ns);
@@ -392,7 +403,7 @@ const IrqbedInjectEntry *irqbed_faults_take(IrqbedReq *req, IrqbedFault fault)
 
     if (e) {
         req->inject &= ~BIT(e - req->ctrl->faults.entries);
-        e->fired++;
+        count_fired(req->ctrl, e);
     }
     return e;
 }
@@ -407,7 +418,7 @@ const IrqbedInjectEntry *irqbed_faults_take_command(IrqbedCtrl *c,
 
         if (e->fault == fault && e->waiting) {
             e->waiting--;
-            e->fired++;
+            count_fired(c, e);
             return e;
         }
     }
@@ -516,6 +527,7 @@ void irqbed_faults_arm(IrqbedCtrl *c, bool all)
     uint32_t i;
 
     faults_end(c);
+    f->reset_ns = now_ns;
     QTAILQ_FOREACH(req, &c->active, active_entry) {
         req->inject = 0;
     }

@@ -22,6 +22,8 @@
 #define IRQBED_INJECT_ENTRIES 32
 #define IRQBED_INJECT_ID_LEN  31
 #define IRQBED_INJECT_TARGETS 32
+/* So many of the times at which an entry fired are kept, the first. */
+#define IRQBED_INJECT_TIMES   64
 /* With the host's clock, all that have passed are made up for. */
 #define IRQBED_MIN_PERIOD_NS  100
 #define IRQBED_FAULT_EVENTS   256
@@ -74,6 +76,7 @@ typedef struct IrqbedInjectEntry {
     uint32_t target;
     uint64_t waiting;           /* for the next request or command */
     uint64_t fired;
+    uint64_t fired_ns[IRQBED_INJECT_TIMES];     /* after reset_ns */
     uint64_t refused;           /* triggered, but it could not be done */
 } IrqbedInjectEntry;
 
@@ -93,6 +96,7 @@ typedef struct IrqbedFaultEvent {
 typedef struct IrqbedFaults {
     IrqbedInjectEntry entries[IRQBED_INJECT_ENTRIES];
     uint32_t nr_entries;
+    int64_t reset_ns;           /* of the statistics, or the machine */
     IrqbedFaultEvent events[IRQBED_FAULT_EVENTS];
     uint32_t nr_events;
     QEMUTimer *timer;
@@ -155,7 +159,7 @@ bool irqbed_faults_later(IrqbedCtrl *c, const IrqbedInjectEntry *e,
 
 /* inject_parse.c: properties "inject" and "inject-clear" */
 void irqbed_inject_add_properties(ObjectClass *oc);
-/* { id, triggered, fired, refused } of every entry; the caller owns it */
+/* { id, triggered, fired, fired_ns, refused } of all; the caller owns it */
 QList *irqbed_inject_stats(IrqbedCtrl *c);
 
 #endif

@@ -14,6 +14,7 @@
 #include "qemu/cutils.h"
 #include "qemu/keyval.h"
 #include "qobject/qlist.h"
+#include "qobject/qnum.h"
 #include "ctrl.h"
 
 /* A year: no sum of times overflows. */
@@ -413,6 +414,17 @@ static void set_clear(Object *obj, bool clear, Error **errp)
     }
 }
 
+static QList *fired_times(const IrqbedInjectEntry *e)
+{
+    QList *times = qlist_new();
+    uint64_t i;
+
+    for (i = 0; i < MIN(e->fired, IRQBED_INJECT_TIMES); i++) {
+        qlist_append(times, qnum_from_uint(e->fired_ns[i]));
+    }
+    return times;
+}
+
 QList *irqbed_inject_stats(IrqbedCtrl *c)
 {
     QList *list = qlist_new();
@@ -425,6 +437,7 @@ QList *irqbed_inject_stats(IrqbedCtrl *c)
         qdict_put_str(d, "id", e->id);
         irqbed_stats_put(d, "triggered", e->rule.triggered);
         irqbed_stats_put(d, "fired", e->fired);
+        qdict_put(d, "fired_ns", fired_times(e));
         irqbed_stats_put(d, "refused", e->refused);
         qlist_append(list, d);
     }

@@ -97,6 +97,7 @@ static const VMStateDescription vmstate_entry = {
         VMSTATE_UINT32(target, IrqbedInjectEntry),
         VMSTATE_UINT64(waiting, IrqbedInjectEntry),
         VMSTATE_UINT64(fired, IrqbedInjectEntry),
+        VMSTATE_UINT64_ARRAY(fired_ns, IrqbedInjectEntry, IRQBED_INJECT_TIMES),
         VMSTATE_UINT64(refused, IrqbedInjectEntry),
         VMSTATE_END_OF_LIST()
     },
@@ -124,6 +125,7 @@ const VMStateDescription irqbed_vmstate_faults = {
     .post_load = faults_post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_UINT32(nr_entries, IrqbedFaults),
+        VMSTATE_INT64(reset_ns, IrqbedFaults),
         VMSTATE_STRUCT_ARRAY(entries, IrqbedFaults, IRQBED_INJECT_ENTRIES, 1,
                              vmstate_entry, IrqbedInjectEntry),
         VMSTATE_UINT32(nr_events, IrqbedFaults),

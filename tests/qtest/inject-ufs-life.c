@@ -254,6 +254,7 @@ static void test_machine_reset(void)
 
 static void test_migrate(void)
 {
+    uint64_t last;
     Ufs *u = ufs_inject("id=a,at-ns=30000,period-ns=1000,fault=irq-spurious;"
                    "id=b,after=3,fault=hold,for-ns=5000;"
                    "id=c,at-ns=10000,knob=irq-latency-ns,value=500,"
@@ -270,6 +271,11 @@ static void test_migrate(void)
     g_assert_cmpuint(ufs_fired(u, "a"), ==, 0);
     ufs_step_to(u, t + 33500);
     g_assert_cmpuint(ufs_fired(u, "a"), ==, 4);
+    /* The machine was reset at 0. */
+    g_assert_cmpuint(inject_times(u->qts, "ufs0", "a", &last), ==, 4);
+    g_assert_cmpuint(last, ==, t + 33000);
+    g_assert_cmpuint(inject_times(u->qts, "ufs0", "d", &last), ==, 1);
+    g_assert_cmpuint(last, ==, t + READ_NS);
     ufs_step_to(u, t + 50000);
     g_assert_cmpuint(ufs_get_knob(u, "irq-latency-ns"), ==, 0);
     ufs_read_block(u, 1);

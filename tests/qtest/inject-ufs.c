@@ -40,6 +40,24 @@ void ufs_read_block(Ufs *u, unsigned slot)
     ufs_ring(u, BIT(slot));
 }
 
+/* The first 64 times at which an entry fired are kept. */
+static void test_times(void)
+{
+    Ufs *u = ufs_inject("id=a,at-ns=500,period-ns=100,fault=irq-spurious");
+    uint64_t last;
+
+    ufs_step(u, 499);
+    g_assert_cmpuint(inject_times(u->qts, "ufs0", "a", &last), ==, 0);
+    ufs_step(u, 101);
+    g_assert_cmpuint(inject_times(u->qts, "ufs0", "a", &last), ==, 2);
+    g_assert_cmpuint(last, ==, u->now);
+    ufs_step(u, 10000);
+    g_assert_cmpuint(ufs_fired(u, "a"), ==, 102);
+    g_assert_cmpuint(inject_times(u->qts, "ufs0", "a", &last), ==, 64);
+    g_assert_cmpuint(last, ==, u->now - (102 - 64) * 100);
+    ufs_stop(u);
+}
+
 static void test_knob(void)
 {
     Ufs *u = ufs_inject("id=a,at-ns=5000,knob=irq-latency-ns,value=700,"
@@ -418,6 +436,7 @@ static void test_twice_queues(void)
 
 void add_ufs_tests(void)
 {
+    qtest_add_func("/irqbed-inject/ufs/times", test_times);
     qtest_add_func("/irqbed-inject/ufs/knob", test_knob);
     qtest_add_func("/irqbed-inject/ufs/knob-by-request", test_knob_by_request);
     qtest_add_func("/irqbed-inject/ufs/ramp", test_ramp);

@@ -20,6 +20,9 @@ char *inject_get(QTestState *qts, const char *dev);
 /* A counter of the entry @id: "fired", "triggered" or "refused". */
 uint64_t inject_count(QTestState *qts, const char *dev, const char *id,
                       const char *counter);
+/* How many of the times at which @id fired are kept; *@last: of the last. */
+unsigned inject_times(QTestState *qts, const char *dev, const char *id,
+                      uint64_t *last);
 #define inject_fired(qts, dev, id) inject_count(qts, dev, id, "fired")
 
 void add_ufs_tests(void);

@@ -50,25 +50,52 @@ char *inject_get(QTestState *qts, const char *dev)
     return text;
 }
 
-uint64_t inject_count(QTestState *qts, const char *dev, const char *id,
-                      const char *counter)
+/* What the statistics say of @id; *@answer is to be unreferenced. */
+static QDict *entry_stats(QTestState *qts, const char *dev, const char *id,
+                          QDict **answer)
 {
-    QDict *answer = qtest_qmp(qts, "{ 'execute': 'qom-get', 'arguments': "
-                              "{ 'path': %s, 'property': 'stats' } }", dev);
-    QList *list = qdict_get_qlist(qdict_get_qdict(answer, "return"),
-                                  "inject");
+    QList *list;
     const QListEntry *e;
-    uint64_t count = UINT64_MAX;
 
+    *answer = qtest_qmp(qts, "{ 'execute': 'qom-get', 'arguments': "
+                              "{ 'path': %s, 'property': 'stats' } }", dev);
+    list = qdict_get_qlist(qdict_get_qdict(*answer, "return"), "inject");
     QLIST_FOREACH_ENTRY(list, e) {
         QDict *d = qobject_to(QDict, qlist_entry_obj(e));
 
         if (!strcmp(qdict_get_str(d, "id"), id)) {
-            count = qnum_get_uint(qobject_to(QNum, qdict_get(d, counter)));
+            return d;
         }
     }
+    g_assert_not_reached();
+}
+
+uint64_t inject_count(QTestState *qts, const char *dev, const char *id,
+                      const char *counter)
+{
+    QDict *answer, *d = entry_stats(qts, dev, id, &answer);
+    uint64_t count = qnum_get_uint(qobject_to(QNum, qdict_get(d, counter)));
+
     qobject_unref(answer);
-    g_assert_cmpuint(count, !=, UINT64_MAX);
+    return count;
+}
+
+unsigned inject_times(QTestState *qts, const char *dev, const char *id,
+                      uint64_t *last)
+{
+    QDict *answer, *d = entry_stats(qts, dev, id, &answer);
+    QList *times = qdict_get_qlist(d, "fired_ns");
+    unsigned count = qlist_size(times);
+    const QListEntry *e;
+
+    *last = 0;
+    QLIST_FOREACH_ENTRY(times, e) {
+        uint64_t ns = qnum_get_uint(qobject_to(QNum, qlist_entry_obj(e)));
+
+        g_assert_cmpuint(ns, >=, *last);
+        *last = ns;
+    }
+    qobject_unref(answer);
     return count;
 }
 
