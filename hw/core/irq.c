@@ -310,6 +310,7 @@ bool irqbed_irq_extra(IrqbedCtrl *c, unsigned vector)
     }
     irq_send(irq, irq_route(irq, &msg) == IRQBED_IRQ_ROUTE_MESSAGE ? &msg
                                                                    : NULL);
+    c->stats.irq_late += irq_is_late(irq);
     if (!irq->stuck && !irq_is_up(irq)) {
         irq_line_down(irq);
     }
