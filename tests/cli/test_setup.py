@@ -16,7 +16,7 @@ from pathlib import Path
 
 from support import REPO, TempDirCase, irqbed
 from irqbed_tool import paths
-from irqbed_tool.setup import apt, cpio, host, modules
+from irqbed_tool.setup import apt, cpio, guest, host, modules
 
 # Runs ensure() with steps one, two, three; step two runs the shell command in
 # the environment variable TWO. Each step writes its name to the file "ran".
@@ -430,6 +430,15 @@ class RealTest(unittest.TestCase):
         self.assertTrue((headers / "Module.symvers").is_file())
         self.assertNotIn("/usr/src", (headers / "Makefile").read_text())
         self.assertTrue(Path(headers / "scripts" / "mod" / "modpost").exists())
+
+    def test_where_it_was_built_is_not_in_the_guest(self):
+        ours = [paths.fio(), *(paths.guest_dir() / name for name in guest.OUR_MODULES)]
+        if not all(path.exists() for path in ours):
+            self.skipTest("not set up: run scripts/irqbed setup")
+        for path in ours:
+            self.assertNotIn(os.fsencode(paths.cache()), path.read_bytes(), path.name)
+            notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout
+            self.assertNotIn("Build ID", notes, path.name)
 
 
 if __name__ == "__main__":

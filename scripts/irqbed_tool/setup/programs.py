@@ -21,6 +21,8 @@ FIRMWARE = {
     "linuxboot_dma.bin": ("qemu-system-data", "usr/share/qemu/linuxboot_dma.bin"),
     "kvmvapic.bin": ("qemu-system-data", "usr/share/qemu/kvmvapic.bin"),
 }
+# The build ID is made of the debug information, which names the folder.
+STRIP = ("strip", "--remove-section=.note.gnu.build-id")
 
 
 def program_steps(options):
@@ -28,7 +30,7 @@ def program_steps(options):
     return [
         Step("fio", f"fio: taking {fio}" if fio else "fio: fetching and building", "about 35 s",
              lambda log: take(fio, paths.fio()) if fio else build_fio(log),
-             inputs=lambda: file_id(fio) if fio else FIO_CONFIGURE, outputs=[paths.fio()], mib=80,
+             inputs=lambda: file_id(fio) if fio else (FIO_CONFIGURE, STRIP), outputs=[paths.fio()], mib=80,
              fetches=not fio),
         Step("busybox", f"busybox: taking {busybox}" if busybox else "busybox: fetching", "a second",
              lambda log: take(busybox, paths.busybox()) if busybox else fetch_busybox(log),
@@ -60,7 +62,7 @@ def build_fio(log):
         log.run(["dpkg-source", "--no-check", "-x", dsc, folder])
     log.run(["./configure", *FIO_CONFIGURE], cwd=work)
     log.run(["make", "-j", str(os.cpu_count() or 1), "fio"], cwd=work)
-    log.run(["strip", "fio"], cwd=work)
+    log.run([*STRIP, "fio"], cwd=work)
     take(work / "fio", paths.fio())
     shutil.rmtree(work)
 
