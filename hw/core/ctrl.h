@@ -34,6 +34,7 @@ typedef struct IrqbedKnobs {
     uint64_t queue_depth;
     uint64_t seed;
     uint64_t units;
+    uint64_t unit_choice;
     uint64_t unit_stripe_bytes;
     uint64_t service_read_dist;
     uint64_t service_read_ns;

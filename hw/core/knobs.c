@@ -28,10 +28,13 @@ typedef struct IrqbedKnob {
 static const char *const dist_words[] = {
     "fixed", "uniform", "lognormal", "normal", "exponential", "table", NULL
 };
+static const char *const unit_choice_words[] = { "address", "free", NULL };
 static const char *const irq_mode_words[] = { "msi", "intx", "msix", NULL };
 static const char *const irq_trigger_words[] = { "level", "edge", NULL };
 
 QEMU_BUILD_BUG_ON(ARRAY_SIZE(dist_words) != IRQBED_DIST__MAX + 1);
+QEMU_BUILD_BUG_ON(ARRAY_SIZE(unit_choice_words) !=
+                  IRQBED_UNIT_CHOICE__MAX + 1);
 QEMU_BUILD_BUG_ON(ARRAY_SIZE(irq_mode_words) != IRQBED_IRQ_MODE__MAX + 1);
 QEMU_BUILD_BUG_ON(ARRAY_SIZE(irq_trigger_words) !=
                   IRQBED_IRQ_TRIGGER__MAX + 1);
@@ -58,8 +61,11 @@ static const IrqbedKnob knobs[] = {
          "seed of all random draws; setting it starts them again"),
     KNOB("units", units, 1, IRQBED_MAX_UNITS, 1,
          "parallel units that serve reads and writes"),
+    KNOB_WORDS("unit-choice", unit_choice, unit_choice_words,
+               "unit of a read or write: address: the one its address names; "
+               "free: the one that is free first"),
     KNOB("unit-stripe-bytes", unit_stripe_bytes, 512, UINT64_C(1) << 40, 4096,
-         "unit = byte address / this % units"),
+         "by address: unit = byte address / this % units"),
     KNOB_WORDS("service-read-dist", service_read_dist, dist_words,
                "distribution of a read's service time"),
     KNOB_NS("service-read-ns", service_read_ns,
@@ -159,6 +165,7 @@ void irqbed_knobs_apply(IrqbedCtrl *c)
                         k->service_write_ns_per_kib },
         .other_ns = k->service_other_ns,
         .units = k->units,
+        .unit_choice = k->unit_choice,
         .stripe_bytes = k->unit_stripe_bytes,
     };
     for (i = 0; i < c->nr_irqs; i++) {

@@ -230,6 +230,23 @@ void irqbed_latency_idle(IrqbedLatency *m)
     memset(m->busy_until_ns, 0, sizeof(m->busy_until_ns));
 }
 
+/* The first unit that is idle, or else the first that is free soonest. */
+static uint32_t free_unit(const IrqbedLatency *m, uint32_t units,
+                          int64_t now_ns)
+{
+    uint32_t i, best = 0;
+
+    for (i = 0; i < units; i++) {
+        if (m->busy_until_ns[i] <= now_ns) {
+            return i;
+        }
+        if (m->busy_until_ns[i] < m->busy_until_ns[best]) {
+            best = i;
+        }
+    }
+    return best;
+}
+
 IrqbedSchedule irqbed_latency_schedule(IrqbedLatency *m,
                                        const IrqbedLatencyCfg *cfg,
                                        IrqbedWork work, uint64_t addr,
@@ -249,7 +266,9 @@ IrqbedSchedule irqbed_latency_schedule(IrqbedLatency *m,
     if (service_ns > IRQBED_MAX_NS) {
         service_ns = IRQBED_MAX_NS;
     }
-    s.unit = addr / cfg->stripe_bytes % cfg->units;
+    s.unit = cfg->unit_choice == IRQBED_UNIT_FREE ?
+        free_unit(m, cfg->units, now_ns) :
+        addr / cfg->stripe_bytes % cfg->units;
     if (m->busy_until_ns[s.unit] > now_ns) {
         s.start_ns = m->busy_until_ns[s.unit];
     }

@@ -69,11 +69,19 @@ typedef enum IrqbedWork {
     IRQBED_WORK__MAX
 } IrqbedWork;
 
+/* Which unit serves a read or a write. */
+typedef enum IrqbedUnitChoice {
+    IRQBED_UNIT_ADDRESS,        /* the one its address names */
+    IRQBED_UNIT_FREE,           /* any: the one that is free first */
+    IRQBED_UNIT_CHOICE__MAX
+} IrqbedUnitChoice;
+
 typedef struct IrqbedLatencyCfg {
     IrqbedDist dist[2];         /* by IRQBED_WORK_READ, _WRITE */
     uint64_t ns_per_kib[2];
     uint64_t other_ns;
     uint32_t units;
+    IrqbedUnitChoice unit_choice;
     uint64_t stripe_bytes;
 } IrqbedLatencyCfg;
 
@@ -99,8 +107,9 @@ void irqbed_latency_seed(IrqbedLatency *m, uint64_t seed);
 void irqbed_latency_idle(IrqbedLatency *m);
 
 /*
- * Reads and writes take the unit of their first byte, addr / stripe % units,
- * and wait until it is free.  Other work takes no unit.
+ * Reads and writes take a unit and wait until it is free.  By address it is
+ * the unit of their first byte, addr / stripe % units; else the first idle
+ * one, or the first of those that are free soonest.  Other work takes no unit.
  */
 IrqbedSchedule irqbed_latency_schedule(IrqbedLatency *m,
                                        const IrqbedLatencyCfg *cfg,

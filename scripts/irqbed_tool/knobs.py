@@ -59,9 +59,11 @@ def _per_kib(what, text):
 CONTROLLER = (
     Key("queue_depth", "int", "Requests in the device at once; more than 32 with mcq only.", 32,
         low=1, high=255),
-    Key("units", "int", "Parallel units; a request waits for the one its address names.", 1,
+    Key("units", "int", "Parallel units; a read or write takes one of them, and waits until it is free.", 1,
         low=1, high=4096),
-    Key("unit_stripe_bytes", "int", "Address bytes that go to one unit before the next.", 4096,
+    Key("unit_choice", "enum", "Unit of a read or write: address: the one its address names; free: the one that is "
+        "free first.", "address", choices=("address", "free")),
+    Key("unit_stripe_bytes", "int", "By address: bytes that go to one unit before the next.", 4096,
         "bytes", 512, 1 << 40),
     *_model("service_read", "the service time of a read"),
     *_per_kib("service_read", "the service time of a read"),

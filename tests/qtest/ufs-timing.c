@@ -76,6 +76,29 @@ static void test_units(void)
     ufs_stop(u);
 }
 
+/* One block, two units: both serve it, and the third read waits for either. */
+static void test_units_free(void)
+{
+    Ufs *u = ufs_start_up(",service-read-ns=20000,units=2,unit-choice=free");
+    int64_t t;
+    unsigned i;
+
+    ufs_step(u, 1);
+    t = u->now;
+    for (i = 0; i < 3; i++) {
+        ufs_prep_rw(u, i, false, 0, 1);
+    }
+    ufs_ring(u, 0x7);
+    ufs_step_to(u, t + READ_NS - 1);
+    g_assert_cmphex(ufs_read(u, A_UTRLDBR), ==, 0x7);
+    ufs_step_to(u, t + READ_NS);
+    g_assert_cmphex(ufs_read(u, A_UTRLDBR), ==, 0x4);
+    ufs_step_to(u, t + 2 * READ_NS);
+    g_assert_cmphex(ufs_read(u, A_UTRLDBR), ==, 0);
+    g_assert_cmpuint(ufs_stat(u, "queueing_ns.sum"), ==, READ_NS);
+    ufs_stop(u);
+}
+
 /* What is written is what was there at the doorbell, and in doorbell order. */
 static void test_order(void)
 {
@@ -474,6 +497,7 @@ void add_timing_tests(void)
 {
     qtest_add_func("/irqbed-ufs/time/due", test_due);
     qtest_add_func("/irqbed-ufs/time/units", test_units);
+    qtest_add_func("/irqbed-ufs/time/units-free", test_units_free);
     qtest_add_func("/irqbed-ufs/time/order", test_order);
     qtest_add_func("/irqbed-ufs/irq/latency-intx", test_irq_latency_intx);
     qtest_add_func("/irqbed-ufs/irq/latency-msi", test_irq_latency_msi);

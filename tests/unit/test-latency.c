@@ -392,6 +392,70 @@ static void test_units(void)
     g_assert_cmpint(s.start_ns, ==, 1000001);
 }
 
+/* Any unit: none idles while a request waits, wherever it is addressed to. */
+static void test_units_free(void)
+{
+    g_autofree IrqbedLatency *m = g_new0(IrqbedLatency, 1);
+    IrqbedLatencyCfg cfg = base_cfg;
+    IrqbedSchedule s;
+    unsigned i;
+
+    cfg.unit_choice = IRQBED_UNIT_FREE;
+    irqbed_latency_seed(m, 1);
+    /* Four for one address at once: four units, the first idle one each. */
+    for (i = 0; i < 4; i++) {
+        s = irqbed_latency_schedule(m, &cfg, IRQBED_WORK_READ, 0, 0,
+                                    100 * i);
+        g_assert_cmpuint(s.unit, ==, i);
+        g_assert_cmpint(s.start_ns, ==, 100 * i);
+        g_assert_cmpint(s.due_ns, ==, 100 * i + 20000);
+    }
+    /* All busy: unit 0 is free soonest, for a long one; then unit 1. */
+    s = irqbed_latency_schedule(m, &cfg, IRQBED_WORK_WRITE, 8192, 0, 500);
+    g_assert_cmpuint(s.unit, ==, 0);
+    g_assert_cmpint(s.start_ns, ==, 20000);
+    g_assert_cmpint(s.due_ns, ==, 70000);
+    s = irqbed_latency_schedule(m, &cfg, IRQBED_WORK_READ, 8192, 0, 500);
+    g_assert_cmpuint(s.unit, ==, 1);
+    g_assert_cmpint(s.start_ns, ==, 20100);
+    /* The very moment at which unit 2 becomes free it is idle. */
+    s = irqbed_latency_schedule(m, &cfg, IRQBED_WORK_READ, 0, 0, 20200);
+    g_assert_cmpuint(s.unit, ==, 2);
+    g_assert_cmpint(s.start_ns, ==, 20200);
+    /* Other work takes none. */
+    s = irqbed_latency_schedule(m, &cfg, IRQBED_WORK_OTHER, 0, 0, 20250);
+    g_assert_cmpint(s.start_ns, ==, 20250);
+    /* Fewer units: those beyond are not asked, though 3 is idle. */
+    cfg.units = 1;
+    s = irqbed_latency_schedule(m, &cfg, IRQBED_WORK_READ, 0, 0, 20400);
+    g_assert_cmpuint(s.unit, ==, 0);
+    g_assert_cmpint(s.start_ns, ==, 70000);
+}
+
+/* One and the same load: the work is the same, no unit idles in vain. */
+static void test_units_conserve(void)
+{
+    g_autofree IrqbedLatency *m = g_new0(IrqbedLatency, 1);
+    IrqbedLatencyCfg cfg = base_cfg;
+    int64_t last[2] = { 0, 0 };
+    IrqbedRng rng;
+    unsigned choice, i;
+
+    for (choice = 0; choice < IRQBED_UNIT_CHOICE__MAX; choice++) {
+        cfg.unit_choice = choice;
+        irqbed_latency_idle(m);
+        irqbed_rng_seed(&rng, 1, IRQBED_PURPOSE_READ);
+        for (i = 0; i < 4000; i++) {
+            IrqbedSchedule s = irqbed_latency_schedule(
+                m, &cfg, IRQBED_WORK_READ, irqbed_rng_next(&rng) >> 30, 0, 0);
+
+            last[choice] = MAX(last[choice], s.due_ns);
+        }
+    }
+    g_assert_cmpint(last[IRQBED_UNIT_FREE], ==, 4000 / 4 * 20000);
+    g_assert_cmpint(last[IRQBED_UNIT_ADDRESS], >, last[IRQBED_UNIT_FREE]);
+}
+
 /* Draws of writes must not shift those of reads. */
 static void test_streams(void)
 {
@@ -431,6 +495,8 @@ int main(int argc, char **argv)
     g_test_add_func("/latency/normal-table", test_normal_table);
     g_test_add_func("/latency/cost", test_cost);
     g_test_add_func("/latency/units", test_units);
+    g_test_add_func("/latency/units-free", test_units_free);
+    g_test_add_func("/latency/units-conserve", test_units_conserve);
     g_test_add_func("/latency/streams", test_streams);
     return g_test_run();
 }
