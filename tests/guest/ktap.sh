@@ -5,6 +5,7 @@
 # the device under test. run.py gives the test its surroundings:
 #   IRQBED_PCI     address of the test's own controller, 0000:00:04.0
 #   IRQBED_ID      its name in the device statistics, ufs0
+#   IRQBED_ALL     of several controllers each one's ADDRESS/NAME
 #   IRQBED_DISKS   how many disks it has
 #   IRQBED_PARAMS  module parameters of the driver
 # Checks print what was expected and what came; ktap_end gives the exit status:
@@ -13,11 +14,18 @@
 KTAP_COUNT=0
 KTAP_FAILED=0
 KTAP_PLAN=0
-DEBUG=/sys/kernel/debug/irqbed/$IRQBED_PCI
-SYS=/sys/bus/pci/devices/$IRQBED_PCI
 DISK=/dev/irqbed0l0
 # All that need nothing special of the controller.
 POLICIES="hardirq threaded bounded softirq inline irq_poll workqueue flood"
+
+# What follows is about this controller of the test's.
+controller() { # ADDRESS/NAME
+	IRQBED_PCI=${1%/*}
+	IRQBED_ID=${1#*/}
+	DEBUG=/sys/kernel/debug/irqbed/$IRQBED_PCI
+	SYS=/sys/bus/pci/devices/$IRQBED_PCI
+}
+controller "$IRQBED_PCI/$IRQBED_ID"
 
 # --- KTAP ------------------------------------------------------------------
 
@@ -163,9 +171,11 @@ conserved() { # DESCRIPTION
 # Let no driver have the controllers of the other tests in this VM.
 only_my_device() {
 	for other in /sys/bus/pci/devices/*; do
-		case $(cat "$other/vendor"):$(cat "$other/device"):$other in
-		*:*:"$SYS") echo >"$other/driver_override" ;;
-		0x1b36:0x0013:* | 0x1234:0x4941:*) echo nobody >"$other/driver_override" ;;
+		case " $IRQBED_ALL" in
+		*" ${other##*/}/"*) echo >"$other/driver_override" && continue ;;
+		esac
+		case $(cat "$other/vendor"):$(cat "$other/device") in
+		0x1b36:0x0013 | 0x1234:0x4941) echo nobody >"$other/driver_override" ;;
 		esac
 	done
 }

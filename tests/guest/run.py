@@ -11,7 +11,8 @@ controller of its own:
 
   # irqbed-type: ufs | ahci        kind of controller (default ufs)
   # irqbed-device: KNOB=VALUE...   properties of the controller
-  # irqbed-disks: N                its disks, of 32 MiB each (default 1)
+  # irqbed-controllers: N          so many of them, all alike (default 1)
+  # irqbed-disks: N                disks of each, of 32 MiB (default 1)
   # irqbed-lu: N KNOB=VALUE...     properties of disk N
   # irqbed-driver: stock | irqbed [PARAMETER=VALUE...]
   # irqbed-cpus: N                 (default 2)
@@ -60,7 +61,7 @@ from irqbed_tool.setup import cpio
 
 DISK_BYTES = 32 << 20
 HEADER = re.compile(r"^# irqbed-(\w+):\s*(.*)$", re.M)
-DEFAULTS = {"type": "ufs", "device": "", "disks": "1", "lu": "", "driver": "irqbed", "cpus": "2",
+DEFAULTS = {"type": "ufs", "device": "", "controllers": "1", "disks": "1", "lu": "", "driver": "irqbed", "cpus": "2",
             "kernel": paths.DEFAULT_KERNEL, "clock": "virtual", "insn": "1", "args": "", "probe": "", "slot": "",
             "iommu": "", "limit": "300", "expects": ""}
 # A root port, so that the controller behind it can vanish; the guest's own
@@ -101,12 +102,13 @@ class Case:
     type: str
     machine: Machine
     knobs: dict
+    controllers: int
     disks: int
     lu: tuple               # number of a disk, its properties
     params: str
     limit_s: int
     expects: str
-    index: int = 0          # of its controller in the VM
+    index: int = 0          # of its first controller in the VM
 
 
 class Tap:
@@ -169,8 +171,8 @@ def read_cases(word):
         machine = Machine(int(said["cpus"]), version, said["clock"], int(said["insn"]),
                           said["args"], said["probe"], said["slot"], said["iommu"])
         full_name = name if len(versions) == 1 else f"{name}@{version}"
-        cases.append(Case(full_name, name, said["type"], machine, knobs, int(said["disks"]), lu, " ".join(words[1:]),
-                          int(said["limit"]), said["expects"]))
+        cases.append(Case(full_name, name, said["type"], machine, knobs, int(said["controllers"]),
+                          int(said["disks"]), lu, " ".join(words[1:]), int(said["limit"]), said["expects"]))
     return cases
 
 
@@ -182,25 +184,30 @@ def by_machine(cases):
 
 
 def make_devices(cases, folder):
-    """One controller for each test, with images of its own."""
+    """Each test's controllers, with images of its own."""
     devices = []
-    for index, case in enumerate(cases):
-        case.index = index
-        lus = []
-        for lun in range(case.disks):
-            image = folder / f"{case.name}-{lun}.img"
-            with open(image, "wb") as file:
-                file.truncate(DISK_BYTES)
-            lus.append(vm.Lu(str(image), case.lu[1] if lun == case.lu[0] else {}))
-        devices.append(vm.Device(f"irqbed-{case.type}", f"{case.type}{index}", case.knobs, lus))
+    for case in cases:
+        case.index = len(devices)
+        for _ in range(case.controllers):
+            index = len(devices)
+            lus = []
+            for lun in range(case.disks):
+                image = folder / f"{index}-{lun}.img"
+                with open(image, "wb") as file:
+                    file.truncate(DISK_BYTES)
+                lus.append(vm.Lu(str(image), case.lu[1] if lun == case.lu[0] else {}))
+            devices.append(vm.Device(f"irqbed-{case.type}", f"{case.type}{index}", case.knobs, lus))
     return devices
 
 
 def make_job(cases):
     job = jobs.Job().dmesg()
     for case in cases:
-        address = "0000:01:00.0" if case.machine.slot else vm.pci_address(case.index)
-        env = {"IRQBED_PCI": address, "IRQBED_ID": f"{case.type}{case.index}", "IRQBED_SLOT": SLOT_ADDRESS,
+        numbers = range(case.index, case.index + case.controllers)
+        addresses = ["0000:01:00.0"] if case.machine.slot else [vm.pci_address(number) for number in numbers]
+        env = {"IRQBED_PCI": addresses[0], "IRQBED_ID": f"{case.type}{case.index}", "IRQBED_SLOT": SLOT_ADDRESS,
+               "IRQBED_ALL": " ".join(f"{address}/{case.type}{number}"
+                                      for address, number in zip(addresses, numbers)),
                "IRQBED_DISKS": case.disks, "IRQBED_PARAMS": case.params}
         words = " ".join(f"{key}='{value}'" for key, value in env.items())
         job.cell(case.name).shell("test", f"{words} exec /bin/sh /tests/{case.script}.sh",
