@@ -296,6 +296,19 @@ class DryRun(unittest.TestCase):
         self.assertEqual(done.stderr, "")
 
 
+    def test_every_experiment_in_both_sizes(self):
+        names = [path.stem for path in sorted((experiment.paths.REPO / "experiments").glob("*.toml"))]
+        self.assertIn("irq-flood", names)
+        for name in names:
+            quick, full = (irqbed("run", name, *more, "--dry-run")
+                           for more in ((), ("--set", "workload.full=true")))
+            with self.subTest(name):
+                self.assertEqual((quick.returncode, quick.stderr), (0, ""))
+                self.assertEqual((full.returncode, full.stderr), (0, ""))
+                self.assertIn("# boot 1: ", full.stdout)
+                self.assertNotEqual(quick.stdout, full.stdout, "the full size is another one")
+
+
 class Toml(unittest.TestCase):
     def test_the_example_in_the_docs_is_good(self):
         page = (experiment.paths.REPO / "docs" / "experiments.md").read_text()

@@ -41,6 +41,46 @@ class Fio(unittest.TestCase):
         self.assertEqual(metrics.mean(runs), {"iops": 3})
 
 
+class Contexts(unittest.TestCase):
+    """Who ended the requests, over all controllers, from the driver's books."""
+
+    @staticmethod
+    def stats(**more):
+        return {"completed": 90, "failed": 10, "irqs": 40, "redirected": 25,
+                "handovers": {"policy": 1, "time": 2, "count": 3, "flood": 4},
+                "ended": {"hardirq": 60, "softirq": 30, "process": 10},
+                "hard_context": {"hardirq": 30, "thread": 10},
+                "poll": {"rounds": 4, "completions": 30, "pauses": {"time": 5, "count": 6}},
+                "cpu_ns": {"hard": [1, 1], "thread": [100, 200], "softirq": [1000, 3000], "block": [500, 500],
+                           "work": [40, 60]},
+                "handover_wait_ns": {"max": 700}, **more}
+
+    def test_two_controllers(self):
+        other = self.stats(irqs=60, handover_wait_ns={"max": 900}, hard_context={"hardirq": 60, "thread": 0})
+        found = metrics.from_contexts({"ufs0": self.stats(), "ufs1": other}, 100_000)
+        self.assertEqual(found, {
+            "irqs": 100, "completions_per_irq": 2, "handovers_policy": 2, "handovers_time": 4, "handovers_count": 6,
+            "handovers_flood": 8, "poll_rearms": 8, "completions_per_poll": 7.5, "poll_pauses": 22,
+            "ended_hardirq_pct": 60, "ended_softirq_pct": 30, "redirected_pct": 25, "handler_thread_pct": 10,
+            "handover_wait_max_ns": 900, "softirq_cpu_pct": 10, "thread_cpu_pct": 0.8})
+
+    def test_what_was_not_there_is_left_out(self):
+        idle = self.stats(irqs=0, ended=dict.fromkeys(("hardirq", "softirq", "process"), 0),
+                          hard_context={"hardirq": 0, "thread": 0},
+                          poll={"rounds": 0, "completions": 0, "pauses": {"time": 0, "count": 0}})
+        found = metrics.from_contexts({"ufs0": idle}, 0)
+        self.assertEqual((found["irqs"], found["poll_rearms"]), (0, 0))
+        self.assertFalse({"completions_per_irq", "completions_per_poll", "ended_hardirq_pct", "handler_thread_pct",
+                          "softirq_cpu_pct"} & set(found))
+        self.assertEqual(metrics.from_contexts({"ufs0": {"submitted": 1}}, 1), {}, "the stock driver has no books")
+
+    def test_switches_of_the_guest(self):
+        found = metrics.from_guest("cpu 1 2\nctxt 1000\n", "cpu 3 4\nctxt 1600\n", 300)
+        self.assertEqual(found, {"guest_switches": 600, "switches_per_io": 2})
+        self.assertEqual(metrics.from_guest("ctxt 1\n", "ctxt 3\n", 0), {"guest_switches": 2})
+        self.assertEqual(metrics.from_guest("", "ctxt 3\n", 300), {})
+
+
 class Noise(unittest.TestCase):
     def test_clean_output_has_no_stray_lines(self):
         text = data("fio-clean.json")
