@@ -13,8 +13,9 @@
 
 # The CPUs that the controller's queues interrupt, in order; not its message 0.
 queue_cpus() {
-	for irq in $(awk '/irqbed/ { sub(":", "", $1); print $1 }' /proc/interrupts); do
-		[ -e "$SYS/msi_irqs/$irq" ] && cat "/proc/irq/$irq/effective_affinity_list"
+	for irq in "$SYS"/msi_irqs/*; do
+		irq=${irq##*/}
+		grep -q "^ *$irq:.*irqbed" /proc/interrupts && cat "/proc/irq/$irq/effective_affinity_list"
 	done | sort -n | xargs
 }
 
