@@ -36,6 +36,8 @@ typedef struct IrqbedKnobs {
     uint64_t units;
     uint64_t unit_choice;
     uint64_t unit_stripe_bytes;
+    uint64_t slow_unit;
+    uint64_t slow_unit_factor;
     uint64_t service_read_dist;
     uint64_t service_read_ns;
     uint64_t service_read_spread_ns;

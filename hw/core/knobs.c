@@ -66,6 +66,10 @@ static const IrqbedKnob knobs[] = {
                "free: the one that is free first"),
     KNOB("unit-stripe-bytes", unit_stripe_bytes, 512, UINT64_C(1) << 40, 4096,
          "by address: unit = byte address / this % units"),
+    KNOB("slow-unit", slow_unit, 0, IRQBED_MAX_UNITS - 1, 0,
+         "the unit that slow-unit-factor is about, counted from 0"),
+    KNOB("slow-unit-factor", slow_unit_factor, 1, IRQBED_MAX_SLOW, 1,
+         "that unit's reads and writes take this many times as long"),
     KNOB_WORDS("service-read-dist", service_read_dist, dist_words,
                "distribution of a read's service time"),
     KNOB_NS("service-read-ns", service_read_ns,
@@ -167,6 +171,8 @@ void irqbed_knobs_apply(IrqbedCtrl *c)
         .units = k->units,
         .unit_choice = k->unit_choice,
         .stripe_bytes = k->unit_stripe_bytes,
+        .slow_unit = k->slow_unit,
+        .slow_factor = k->slow_unit_factor,
     };
     for (i = 0; i < c->nr_irqs; i++) {
         IrqbedIrq *irq = &c->irqs[i];

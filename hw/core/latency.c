@@ -247,6 +247,11 @@ static uint32_t free_unit(const IrqbedLatency *m, uint32_t units,
     return best;
 }
 
+static int64_t capped(int64_t ns)
+{
+    return ns > IRQBED_MAX_NS ? IRQBED_MAX_NS : ns;
+}
+
 IrqbedSchedule irqbed_latency_schedule(IrqbedLatency *m,
                                        const IrqbedLatencyCfg *cfg,
                                        IrqbedWork work, uint64_t addr,
@@ -263,12 +268,13 @@ IrqbedSchedule irqbed_latency_schedule(IrqbedLatency *m,
     /* The cost of a part of a KiB is that part of the cost, rounded up. */
     service_ns += ((unsigned __int128)cfg->ns_per_kib[work] * bytes + 1023) >>
                   10;
-    if (service_ns > IRQBED_MAX_NS) {
-        service_ns = IRQBED_MAX_NS;
-    }
+    service_ns = capped(service_ns);
     s.unit = cfg->unit_choice == IRQBED_UNIT_FREE ?
         free_unit(m, cfg->units, now_ns) :
         addr / cfg->stripe_bytes % cfg->units;
+    if (s.unit == cfg->slow_unit && cfg->slow_factor > 1) {
+        service_ns = capped(service_ns * cfg->slow_factor);
+    }
     if (m->busy_until_ns[s.unit] > now_ns) {
         s.start_ns = m->busy_until_ns[s.unit];
     }

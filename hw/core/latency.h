@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #define IRQBED_MAX_UNITS  4096
+#define IRQBED_MAX_SLOW   1000
 /* No knob and no draw is above this: 1000 s. */
 #define IRQBED_MAX_NS     INT64_C(1000000000000)
 
@@ -83,6 +84,8 @@ typedef struct IrqbedLatencyCfg {
     uint32_t units;
     IrqbedUnitChoice unit_choice;
     uint64_t stripe_bytes;
+    uint32_t slow_unit;         /* takes slow_factor times as long, if > 1 */
+    uint32_t slow_factor;       /* at most IRQBED_MAX_SLOW */
 } IrqbedLatencyCfg;
 
 typedef struct IrqbedLatency {

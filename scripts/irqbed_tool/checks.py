@@ -59,6 +59,9 @@ def _device(device, prefix, fail):
     for name, value in device.items():
         if name.endswith("_dist") and value == "table" and not device[name.replace("_dist", "_table")]:
             fail(f"{prefix}.{name}", '"table" has no percentiles', f"give {name.replace('_dist', '_table')} too")
+    if device["slow_unit"] >= device["units"]:
+        fail(f"{prefix}.slow_unit", f"there is no unit {device['slow_unit']}",
+             f"with units = {device['units']} it must be 0 to {device['units'] - 1}")
     if device["queue_depth"] > 32 and not device.get("mcq"):
         fail(f"{prefix}.queue_depth", f"{device['queue_depth']} is too many",
              'at most 32, or 255 with type = "ufs" and mcq = true')

@@ -98,6 +98,8 @@ FILES = (
      ("workload.target", '"disk"')),
     ('rw = "randread"', 'tool = "cat"', ("workload.tool", '"fio" or "dd"')),
     ('type = "ufs"', 'type = "ufs"\nunits = 0', ("device.0.units", "1 to 4096")),
+    ('type = "ufs"', 'type = "ufs"\nunits = 4\nslow_unit = 4', ("device.0.slow_unit", "no unit 4", "0 to 3")),
+    ('type = "ufs"', 'type = "ufs"\nslow_unit_factor = 0', ("device.0.slow_unit_factor", "1 to 1000")),
     ('type = "ufs"', 'type = "ufs"\nservice_read_ns = 1.5', ("device.0.service_read_ns", "1.5")),
     ('type = "ufs"', 'type = "ufs"\nservice_read_dist = "gauss"',
      ("device.0.service_read_dist", "lognormal")),

@@ -99,6 +99,25 @@ static void test_units_free(void)
     ufs_stop(u);
 }
 
+/* One unit is slow from the moment the knob says so; the other is not. */
+static void test_slow_unit(void)
+{
+    Ufs *u = ufs_start_up(",service-read-ns=20000,units=2,slow-unit=1");
+    int64_t t;
+
+    ufs_step(u, 1);
+    qtest_qmp_assert_success(u->qts, "{ 'execute': 'qom-set', 'arguments': "
+                             "{ 'path': 'ufs0', 'property': "
+                             "'slow-unit-factor', 'value': 10 } }");
+    t = u->now;
+    ufs_prep_rw(u, 0, false, 0, 1);
+    ufs_prep_rw(u, 1, false, 1, 1);
+    ufs_ring(u, 0x3);
+    expect_done_at(u, 0, t + READ_NS);
+    expect_done_at(u, 1, t + 10 * READ_NS);
+    ufs_stop(u);
+}
+
 /* What is written is what was there at the doorbell, and in doorbell order. */
 static void test_order(void)
 {
@@ -498,6 +517,7 @@ void add_timing_tests(void)
     qtest_add_func("/irqbed-ufs/time/due", test_due);
     qtest_add_func("/irqbed-ufs/time/units", test_units);
     qtest_add_func("/irqbed-ufs/time/units-free", test_units_free);
+    qtest_add_func("/irqbed-ufs/time/slow-unit", test_slow_unit);
     qtest_add_func("/irqbed-ufs/time/order", test_order);
     qtest_add_func("/irqbed-ufs/irq/latency-intx", test_irq_latency_intx);
     qtest_add_func("/irqbed-ufs/irq/latency-msi", test_irq_latency_msi);

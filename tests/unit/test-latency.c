@@ -456,6 +456,41 @@ static void test_units_conserve(void)
     g_assert_cmpint(last[IRQBED_UNIT_ADDRESS], >, last[IRQBED_UNIT_FREE]);
 }
 
+/* One unit takes longer, by a factor; what it draws is what it drew before. */
+static void test_slow_unit(void)
+{
+    g_autofree IrqbedLatency *m = g_new0(IrqbedLatency, 1);
+    IrqbedLatencyCfg cfg = base_cfg;
+    IrqbedSchedule s;
+    unsigned i;
+
+    cfg.slow_unit = 2;
+    cfg.slow_factor = 10;
+    irqbed_latency_seed(m, 1);
+    for (i = 0; i < 4; i++) {
+        s = irqbed_latency_schedule(m, &cfg, IRQBED_WORK_READ, i * 4096, 4096,
+                                    0);
+        g_assert_cmpint(s.due_ns, ==, i == 2 ? 204000 : 20400);
+    }
+    /* Who comes next to it waits for all of it. */
+    s = irqbed_latency_schedule(m, &cfg, IRQBED_WORK_WRITE, 6 * 4096, 0, 100);
+    g_assert_cmpint(s.start_ns, ==, 204000);
+    g_assert_cmpint(s.due_ns, ==, 704000);
+    cfg.dist[IRQBED_WORK_READ].mean_ns = IRQBED_MAX_NS;
+    cfg.slow_factor = IRQBED_MAX_SLOW;
+    irqbed_latency_idle(m);
+    s = irqbed_latency_schedule(m, &cfg, IRQBED_WORK_READ, 2 * 4096, 0, 0);
+    g_assert_cmpint(s.due_ns, ==, IRQBED_MAX_NS);
+    /* No such unit: nothing is slow. */
+    cfg.slow_unit = 4;
+    irqbed_latency_idle(m);
+    for (i = 0; i < 8; i++) {
+        s = irqbed_latency_schedule(m, &cfg, IRQBED_WORK_WRITE, i % 4 * 4096,
+                                    0, 0);
+        g_assert_cmpint(s.due_ns - s.start_ns, ==, 50000);
+    }
+}
+
 /* Draws of writes must not shift those of reads. */
 static void test_streams(void)
 {
@@ -497,6 +532,7 @@ int main(int argc, char **argv)
     g_test_add_func("/latency/units", test_units);
     g_test_add_func("/latency/units-free", test_units_free);
     g_test_add_func("/latency/units-conserve", test_units_conserve);
+    g_test_add_func("/latency/slow-unit", test_slow_unit);
     g_test_add_func("/latency/streams", test_streams);
     return g_test_run();
 }
