@@ -250,6 +250,9 @@ uint64_t irqbed_knob_get(IrqbedCtrl *c, const char *name);
 bool irqbed_knob_change(IrqbedCtrl *c, const char *name, uint64_t value,
                         Error **errp);
 
+/* All as they are now, "_" for "-"; the caller owns it. */
+QDict *irqbed_knobs_stats(IrqbedCtrl *c);
+
 /* ctrl_stats.c: counters and histograms as an object; the caller owns it */
 QDict *irqbed_ctrl_stats(Object *obj);
 /* All counters but in_flight to 0; what is in flight counts as fetched. */

@@ -66,6 +66,7 @@ QDict *irqbed_ctrl_stats(Object *obj)
     irqbed_stats_put_hist(all, "irq_to_read_ns", &s->irq_to_read_ns);
     irqbed_stats_put_hist(all, "irq_to_clear_ns", &s->irq_to_clear_ns);
     qdict_put(all, "faults", faults);
+    qdict_put(all, "knobs", irqbed_knobs_stats(c));
     qdict_put(all, "inject", irqbed_inject_stats(c));
     irqbed_stats_put(all, "guest_errors", s->guest_errors);
     return all;

@@ -159,7 +159,7 @@ bool irqbed_faults_later(IrqbedCtrl *c, const IrqbedInjectEntry *e,
 
 /* inject_parse.c: properties "inject" and "inject-clear" */
 void irqbed_inject_add_properties(ObjectClass *oc);
-/* { id, triggered, fired, fired_ns, refused } of all; the caller owns it */
+/* { id, entry, triggered, fired, fired_ns, refused } of all; caller's */
 QList *irqbed_inject_stats(IrqbedCtrl *c);
 
 #endif

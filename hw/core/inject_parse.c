@@ -432,9 +432,12 @@ QList *irqbed_inject_stats(IrqbedCtrl *c)
 
     for (i = 0; i < c->faults.nr_entries; i++) {
         const IrqbedInjectEntry *e = &c->faults.entries[i];
+        g_autoptr(GString) text = g_string_new(NULL);
         QDict *d = qdict_new();
 
+        put_entry(c, text, e);
         qdict_put_str(d, "id", e->id);
+        qdict_put_str(d, "entry", text->str);
         irqbed_stats_put(d, "triggered", e->rule.triggered);
         irqbed_stats_put(d, "fired", e->fired);
         qdict_put(d, "fired_ns", fired_times(e));

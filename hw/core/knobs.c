@@ -393,6 +393,28 @@ static void table_set(Object *obj, Visitor *v, const char *name, void *opaque,
     }
 }
 
+QDict *irqbed_knobs_stats(IrqbedCtrl *c)
+{
+    QDict *dict = qdict_new();
+    unsigned i;
+
+    for (i = 0; i < ARRAY_SIZE(knobs); i++) {
+        const IrqbedKnob *k = &knobs[i];
+        g_autofree char *key = g_strdelimit(g_strdup(k->name), "-", '_');
+        char buf[IRQBED_DIST_TEXT_BYTES];
+
+        if (k->table) {
+            irqbed_dist_table_format(knob_table(c, k), buf);
+            qdict_put_str(dict, key, buf);
+        } else if (k->words) {
+            qdict_put_str(dict, key, k->words[*knob_value(c, k)]);
+        } else {
+            irqbed_stats_put(dict, key, *knob_value(c, k));
+        }
+    }
+    return dict;
+}
+
 /* Help with what is allowed in brackets, for people and for the tests. */
 static char *knob_description(const IrqbedKnob *k)
 {

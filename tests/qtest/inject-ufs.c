@@ -68,6 +68,7 @@ static void test_knob(void)
     g_assert_cmpuint(ufs_get_knob(u, "irq-latency-ns"), ==, 0);
     ufs_step_to(u, t + 5000);
     g_assert_cmpuint(ufs_get_knob(u, "irq-latency-ns"), ==, 700);
+    g_assert_cmpuint(ufs_stat(u, "knobs.irq_latency_ns"), ==, 700);
     ufs_step_to(u, t + 5099);
     g_assert_cmpuint(ufs_get_knob(u, "irq-latency-ns"), ==, 700);
     ufs_step_to(u, t + 5100);
