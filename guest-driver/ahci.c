@@ -230,17 +230,35 @@ static struct irqbed_events irqbed_ahci_ack(struct irqbed_vector *vec)
 	return events;
 }
 
+/**
+ * irqbed_ahci_enable() - say for what a port interrupts
+ * @port: the port, which is there
+ * @events: bits of PxIE
+ */
+void irqbed_ahci_enable(struct irqbed_ahci_port *port, u32 events)
+{
+	port->events = events;
+	writel(events, port->regs + AHCI_PX_IE);
+}
+
 /* Several vectors have a port each; the global switch then stays on. */
 static void irqbed_ahci_mask(struct irqbed_vector *vec, bool off)
 {
 	struct irqbed_ctrl *ctrl = vec->ctrl;
+	u32 queues = vec->queues;
 
-	struct irqbed_ahci_port *port = irqbed_ahci_port(ctrl->queues[vec->index]);
-
-	if (ctrl->nr_vectors > 1 && port->regs)
-		writel(off ? 0 : IRQBED_AHCI_IE, port->regs + AHCI_PX_IE);
 	if (ctrl->nr_vectors == 1 || !off)
 		irqbed_ahci_ghc(ctrl, !off);
+	while (queues && !(off && ctrl->nr_vectors == 1)) {
+		struct irqbed_queue *q = irqbed_next_queue(ctrl, &queues);
+		struct irqbed_ahci_port *port = irqbed_ahci_port(q);
+		u32 events = off ? 0 : irqbed_ahci_events(q);
+
+		/* Without a drive it has events of its own. */
+		if (port->regs && port->events != events &&
+		    (port->up || ctrl->nr_vectors > 1))
+			irqbed_ahci_enable(port, events);
+	}
 }
 
 const struct irqbed_transport irqbed_ahci_transport = {

@@ -82,8 +82,9 @@ enum {
 				 AHCI_PX_IS_HBDS | AHCI_PX_IS_HBFS)
 #define IRQBED_AHCI_STUCK	(AHCI_PX_IS_TFES | IRQBED_AHCI_FATAL |	\
 				 IRQBED_AHCI_LINK)
-#define IRQBED_AHCI_IE		(IRQBED_AHCI_DONE | IRQBED_AHCI_STUCK |	\
-				 AHCI_PX_IS_UFS | AHCI_PX_IS_INFS)
+#define IRQBED_AHCI_QUIET	(IRQBED_AHCI_STUCK | AHCI_PX_IS_UFS |	\
+				 AHCI_PX_IS_INFS)
+#define IRQBED_AHCI_IE		(IRQBED_AHCI_DONE | IRQBED_AHCI_QUIET)
 
 /* 4.2.2: an entry of the command list */
 struct irqbed_ahci_header {
@@ -159,6 +160,7 @@ struct irqbed_ahci_mem {
  * @error: PxIS bits that only a recovery helps against, since the last one
  * @up: started, and an ATA drive is there
  * @ncq: the drive takes queued commands
+ * @events: PxIE as it was last written; under ctrl->mask_lock
  */
 struct irqbed_ahci_port {
 	void __iomem *regs;
@@ -167,6 +169,7 @@ struct irqbed_ahci_port {
 	atomic_t error;
 	bool up;
 	bool ncq;
+	u32 events;
 };
 
 /**
@@ -202,6 +205,11 @@ static inline struct irqbed_ahci_port *irqbed_ahci_port(struct irqbed_queue *q)
 	return &irqbed_ahci(q->ctrl)->port[q->index];
 }
 
+static inline u32 irqbed_ahci_events(const struct irqbed_queue *q)
+{
+	return q->quiet ? IRQBED_AHCI_QUIET : IRQBED_AHCI_IE;
+}
+
 static inline void irqbed_ahci_ghc(struct irqbed_ctrl *ctrl, bool ie)
 {
 	writel(AHCI_GHC_AE | (ie ? AHCI_GHC_IE : 0), ctrl->regs + AHCI_GHC);
@@ -212,6 +220,8 @@ void irqbed_ahci_fill(struct irqbed_ahci_port *port, u32 slot,
 		      const struct irqbed_ahci_command *c);
 void irqbed_ahci_fill_prd(struct irqbed_ahci_prd *prd, dma_addr_t addr,
 			  u32 bytes);
+
+void irqbed_ahci_enable(struct irqbed_ahci_port *port, u32 events);
 
 /* ahci_init.c */
 int irqbed_ahci_alloc(struct irqbed_ctrl *ctrl);

@@ -121,7 +121,7 @@ static void irqbed_ahci_stop_port(struct irqbed_ahci_port *port)
 	u32 val;
 
 	port->up = false;
-	writel(0, port->regs + AHCI_PX_IE);
+	irqbed_ahci_enable(port, 0);
 	val = readl(cmd);
 	if (val == U32_MAX)
 		return;
@@ -179,7 +179,7 @@ static bool irqbed_ahci_has_link(struct irqbed_ahci_port *port)
 /* It has no drive, or none to be used: it only tells when one comes. */
 static void irqbed_ahci_watch_port(struct irqbed_ahci_port *port)
 {
-	writel(IRQBED_AHCI_LINK, port->regs + AHCI_PX_IE);
+	irqbed_ahci_enable(port, IRQBED_AHCI_LINK);
 }
 
 /* Return: 0; -EAGAIN when only a reset of the link can help. */
@@ -207,11 +207,12 @@ static int irqbed_ahci_start_port(struct irqbed_queue *q)
 {
 	struct irqbed_ahci_port *port = irqbed_ahci_port(q);
 	u32 error = atomic_xchg(&port->error, 0);
+	unsigned long flags;
 	int err = -EAGAIN;
 
 	if (!port->regs)
 		return -ENODEV;
-	writel(0, port->regs + AHCI_PX_IE);
+	irqbed_ahci_enable(port, 0);
 	if (!irqbed_ahci_has_link(port))
 		return -ENODEV;
 	if (readl(port->regs + AHCI_PX_CMD) & (AHCI_PX_CMD_CR | AHCI_PX_CMD_FR))
@@ -225,9 +226,11 @@ static int irqbed_ahci_start_port(struct irqbed_queue *q)
 	writel(readl(port->regs + AHCI_PX_IS), port->regs + AHCI_PX_IS);
 	if (err)
 		return err;
-	port->up = true;
 	atomic_set(&port->error, 0);
-	writel(IRQBED_AHCI_IE, port->regs + AHCI_PX_IE);
+	spin_lock_irqsave(&q->ctrl->mask_lock, flags);
+	port->up = true;
+	irqbed_ahci_enable(port, irqbed_ahci_events(q));
+	spin_unlock_irqrestore(&q->ctrl->mask_lock, flags);
 	return 0;
 }
 

@@ -12,11 +12,21 @@
 
 static struct dentry *irqbed_debugfs_root;
 
-/* Nothing in flight, and the handlers are through with what was. */
+/*
+ * Nothing in flight, and the handlers are through with what was.  It does not
+ * take somebody who polls: he may wait for us.
+ */
 static void irqbed_drain(struct irqbed_ctrl *ctrl)
 {
+	irqbed_irqs_need(ctrl);
 	irqbed_freeze(ctrl);
 	irqbed_irq_sync(ctrl);
+}
+
+static void irqbed_go_on(struct irqbed_ctrl *ctrl)
+{
+	irqbed_irqs_unneed(ctrl);
+	irqbed_unfreeze(ctrl);
 }
 
 static const struct irqbed_knob *irqbed_knob_of(const struct file *file)
@@ -62,10 +72,10 @@ static ssize_t irqbed_knob_write(struct file *file, const char __user *buf,
 	err = irqbed_knob_parse(knob, text, &val);
 	if (err)
 		return err;
-	if (irqbed_knob_val(knob, &ctrl->config) ==
-	    &ctrl->config.tag_sharing &&
-	    val == IRQBED_TAGS_GREEDY && !irqbed_can_be_greedy(ctrl))
-		return -EOPNOTSUPP;
+	if (irqbed_knob_val(knob, &ctrl->config) == &ctrl->config.tag_sharing)
+		err = irqbed_tags_check(ctrl, val);
+	if (err)
+		return err;
 	mutex_lock(&ctrl->config_mutex);
 	irqbed_drain(ctrl);
 	/* A reset, too, sees one value; so does a handler that came for nothing. */
@@ -73,8 +83,9 @@ static ssize_t irqbed_knob_write(struct file *file, const char __user *buf,
 	WRITE_ONCE(*irqbed_knob_val(knob, &ctrl->config), val);
 	irqbed_irq_sync(ctrl);
 	mutex_unlock(&ctrl->recover_mutex);
+	irqbed_tags_remap(ctrl);
 	irqbed_tags_share(ctrl);
-	irqbed_unfreeze(ctrl);
+	irqbed_go_on(ctrl);
 	mutex_unlock(&ctrl->config_mutex);
 	return len;
 }
@@ -124,7 +135,7 @@ static ssize_t reset_stats_write(struct file *file, const char __user *buf,
 	mutex_lock(&ctrl->config_mutex);
 	irqbed_drain(ctrl);
 	irqbed_stats_reset(ctrl);
-	irqbed_unfreeze(ctrl);
+	irqbed_go_on(ctrl);
 	mutex_unlock(&ctrl->config_mutex);
 	return size;
 }

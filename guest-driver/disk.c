@@ -9,6 +9,7 @@
  */
 #include <linux/blkdev.h>
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 
 #include "irqbed.h"
 
@@ -27,7 +28,8 @@ static int irqbed_tags_init(struct irqbed_queue *first, u32 depth)
 	if (!count)
 		count = ctrl->nr_queues;
 	set->ops = &irqbed_mq_ops;
-	set->nr_hw_queues = count;
+	set->nr_hw_queues = irqbed_hctx_count(ctrl);
+	set->nr_maps = HCTX_MAX_TYPES;
 	set->queue_depth = depth && depth < ctrl->depth ? depth : ctrl->depth;
 	set->numa_node = dev_to_node(&ctrl->pdev->dev);
 	set->cmd_size = sizeof(struct irqbed_cmd);
@@ -35,7 +37,8 @@ static int irqbed_tags_init(struct irqbed_queue *first, u32 depth)
 	/*
 	 * One map of tags for the whole set.  It is the same with a single
 	 * hardware queue, but who waits for a tag then is woken by whoever
-	 * frees one, also when irqbed_queue_share() was here.
+	 * frees one, also when irqbed_queue_share() was here.  And the polled
+	 * requests' hardware queue, when there is one, has the same slots.
 	 */
 	if (count == 1)
 		set->flags |= BLK_MQ_F_TAG_HCTX_SHARED;
@@ -63,6 +66,29 @@ void irqbed_tags_free(struct irqbed_ctrl *ctrl)
 			blk_mq_free_tag_set(q->set);
 		q->set = NULL;
 	}
+}
+
+/**
+ * irqbed_tags_remap() - hardware queues as the policy wants them
+ * @ctrl: the controller, its disks frozen, under config_mutex
+ *
+ * For polled requests there are hardware queues of their own only while they
+ * can be used, for blk-mq treats a disk with a single one in its own way.
+ */
+void irqbed_tags_remap(struct irqbed_ctrl *ctrl)
+{
+	/* Frozen disks write nothing back. */
+	unsigned int flags = memalloc_noio_save();
+
+	for (u32 i = 0; i < ctrl->nr_queues; i++) {
+		struct irqbed_queue *q = ctrl->queues[i];
+
+		if (q->set != &q->tag_set ||
+		    !q->set->map[HCTX_TYPE_POLL].nr_queues != irqbed_polls(ctrl))
+			continue;
+		blk_mq_update_nr_hw_queues(q->set, irqbed_hctx_count(ctrl));
+	}
+	memalloc_noio_restore(flags);
 }
 
 static struct irqbed_disk *irqbed_free_disk(struct irqbed_ctrl *ctrl)
@@ -198,16 +224,22 @@ void irqbed_disk_remove(struct irqbed_ctrl *ctrl, u32 queue)
 }
 
 /**
- * irqbed_can_be_greedy() - can tags be had without fair sharing?
+ * irqbed_tags_check() - can tags be shared like this?
  * @ctrl: the controller; it has its queues
+ * @sharing: a value of enum irqbed_tag_sharing
  *
- * That needs one map of tags, see irqbed_tags_init().
+ * Greedily only with one map of tags, see irqbed_tags_init().
  *
- * Return: true when they can.
+ * Return: 0, or -EOPNOTSUPP after saying so.
  */
-bool irqbed_can_be_greedy(const struct irqbed_ctrl *ctrl)
+int irqbed_tags_check(struct irqbed_ctrl *ctrl, u64 sharing)
 {
-	return ctrl->nr_queues == 1 || ctrl->ops->queues_per_set == 1;
+	if (sharing != IRQBED_TAGS_GREEDY || ctrl->nr_queues == 1 ||
+	    ctrl->ops->queues_per_set == 1)
+		return 0;
+	dev_err(&ctrl->pdev->dev, "tag_sharing=greedy: only with one hardware queue, this has %u\n",
+		ctrl->nr_queues);
+	return -EOPNOTSUPP;
 }
 
 static void irqbed_queue_share(struct request_queue *q, bool greedy)

@@ -222,8 +222,13 @@ int irqbed_irq_init(struct irqbed_ctrl *ctrl)
  */
 void irqbed_vector_mask(struct irqbed_vector *vec, bool off)
 {
+	spinlock_t *lock = &vec->ctrl->mask_lock;
+	unsigned long flags;
+
+	spin_lock_irqsave(lock, flags);
 	WRITE_ONCE(vec->masked, off);
 	vec->ctrl->ops->mask(vec, off);
+	spin_unlock_irqrestore(lock, flags);
 }
 
 /**
@@ -246,9 +251,13 @@ void irqbed_irq_mask(struct irqbed_ctrl *ctrl, bool off)
 /**
  * irqbed_irq_sync() - wait until no handler is running, nor what it handed to
  * @ctrl: the controller
+ *
+ * Nor anybody who polls.
  */
 void irqbed_irq_sync(struct irqbed_ctrl *ctrl)
 {
+	if (irqbed_polls(ctrl))
+		synchronize_rcu();
 	for (u32 i = 0; i < ctrl->nr_vectors; i++) {
 		synchronize_irq(ctrl->vectors[i]->irq);
 		irqbed_rest_sync(ctrl->vectors[i]);

@@ -20,6 +20,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "config.h"
 #include "hist.h"
 #include "policy.h"
 
@@ -29,75 +30,6 @@
 #define IRQBED_MAX_LUNS		32
 #define IRQBED_NR_WLUNS		3	/* see tur.c */
 #define IRQBED_MAX_QUEUES	32	/* so that a u32 can name any set of them */
-
-enum irqbed_irq_mode {
-	IRQBED_IRQ_MSI,
-	IRQBED_IRQ_INTX,
-};
-
-/* What protects command state. */
-enum irqbed_lock_scope {
-	IRQBED_LOCK_HOST,	/* one lock for the controller */
-	IRQBED_LOCK_PORT,	/* one for each queue */
-};
-
-/* How many vectors are asked for, where there can be several. */
-enum irqbed_vectors {
-	IRQBED_VECTORS_SHARED,
-	IRQBED_VECTORS_PER_QUEUE,
-};
-
-/* Where the interrupt's thread may run. */
-enum irqbed_thread_cpus {
-	IRQBED_THREAD_CPUS_IRQ,	/* on the interrupt's CPU, as the kernel has it */
-	IRQBED_THREAD_CPUS_ANY,
-};
-
-enum irqbed_work_kind {
-	IRQBED_WORK_BOUND,	/* on the CPU that queued it */
-	IRQBED_WORK_UNBOUND,
-	IRQBED_WORK_HIGHPRI,	/* bound, and before other work */
-	IRQBED_NR_WORK_KINDS
-};
-
-/* Who gets a tag when several disks want one. */
-enum irqbed_tag_sharing {
-	IRQBED_TAGS_FAIR,	/* blk-mq's way: each active disk its share */
-	IRQBED_TAGS_GREEDY,	/* whoever comes first */
-};
-
-/* The value of a knob that is set to "none". */
-#define IRQBED_NONE		U64_MAX
-
-static_assert(IRQBED_NONE == IRQBED_UNLIMITED_NS);
-static_assert(IRQBED_NONE == IRQBED_UNLIMITED_CNT);
-
-/* One u64 for each knob of params.c, under the knob's name. */
-struct irqbed_config {
-	u64 policy;
-	u64 time_limit_ns;
-	u64 max_completions;
-	u64 thread_cpus;
-	u64 poll_weight;
-	u64 poll_budget;
-	u64 poll_time_ns;
-	u64 work_kind;
-	u64 flood_window_ns;
-	u64 flood_enter_pct;
-	u64 flood_leave_pct;
-	u64 flood_rest;
-	u64 tag_sharing;
-	u64 wluns;
-	u64 hw_queues;
-	u64 queue_depth;
-	u64 timeout_ms;
-	u64 max_retries;
-	u64 irq_mode;
-	u64 irq_vectors;
-	u64 lock;
-	u64 lock_stats;
-	u64 keep_status;
-};
 
 /**
  * struct irqbed_lock - a spin lock that can say how it is used
@@ -117,28 +49,6 @@ struct irqbed_lock {
 	u64 waited_ns;
 	struct irqbed_hist hold_ns;
 	struct irqbed_hist wait_ns;
-};
-
-/**
- * struct irqbed_knob - what a knob is
- * @name: of the module parameter and the debugfs file
- * @words: the values' names, for an enumeration; else NULL
- * @least: least value
- * @greatest: greatest value
- * @none: "none" is allowed too, and means "no limit"
- * @live: can be changed while the module is loaded (drains first)
- * @initial: the default, as a user would write it
- * @offset: of the value in struct irqbed_config
- */
-struct irqbed_knob {
-	const char *name;
-	const char *const *words;
-	u64 least;
-	u64 greatest;
-	bool none;
-	bool live;
-	const char *initial;
-	size_t offset;
 };
 
 enum irqbed_queue_state {
@@ -170,7 +80,9 @@ enum irqbed_ctx {
 	IRQBED_CTX_WORK,	/* the work item */
 	IRQBED_NR_IRQ_CTX,	/* up to here they belong to a vector */
 	IRQBED_CTX_BLOCK = IRQBED_NR_IRQ_CTX, /* blk-mq, which was told by one of them */
-	IRQBED_CTX_TIMEOUT,	/* blk-mq's timeout, under ctrl->recover_mutex */
+	IRQBED_CTX_POLLED,	/* whoever waits for it */
+	IRQBED_NR_TIMED_CTX,	/* up to here their time is known */
+	IRQBED_CTX_TIMEOUT = IRQBED_NR_TIMED_CTX, /* blk-mq's timeout, under ctrl->recover_mutex */
 	IRQBED_CTX_RESET,	/* the last look before a reset, ditto */
 	IRQBED_NR_CTX
 };
@@ -202,6 +114,7 @@ struct irqbed_cmd {
 	u64 seq;		/* n-th doorbell of its queue; set when it rings */
 	enum irqbed_cmd_state state;
 	bool alone;		/* the hardware may have no other; see prep */
+	bool needs_irq;		/* see irqbed_irq_need() */
 	blk_status_t error;	/* see irqbed_lost_failed() */
 	u32 retries;
 	u32 lun;
@@ -241,11 +154,12 @@ struct irqbed_cpu_stats {
 	struct irqbed_ctx_stats ctx[IRQBED_NR_CTX];
 	u64 ended[IRQBED_NR_WHERE];
 	u64 redirected;		/* ended by another CPU than found them */
+	u64 polls;		/* times that blk-mq polled */
 };
 
 /* Time that a CPU spent for a controller, by context. */
 struct irqbed_cpu_times {
-	u64 ns[IRQBED_CTX_BLOCK + 1];
+	u64 ns[IRQBED_NR_TIMED_CTX];
 };
 
 struct irqbed_ctrl;
@@ -273,6 +187,9 @@ struct irqbed_vector;
  * @failed_unsent: of those, failed there because the queue had died
  * @unexpected: things that cannot happen and did
  * @completing: requests that blk-mq was told of and has not ended
+ * @needing: under the policy polled, how much there is for which it has to
+ *	interrupt; under @ctrl->mask_lock, as @quiet
+ * @quiet: it does not interrupt when requests have finished
  * @stats: counters; each CPU its own
  * @lost: the requests that a recovery took from the slots in @lost_slots; under
  *	@ctrl->recover_mutex
@@ -303,6 +220,8 @@ struct irqbed_queue {
 	atomic64_t failed_unsent;
 	atomic64_t unexpected;
 	atomic_t completing;
+	u32 needing;
+	bool quiet;
 	struct irqbed_cpu_stats __percpu *stats;
 
 	struct request *lost[IRQBED_MAX_SLOTS];
@@ -320,7 +239,7 @@ struct irqbed_queue {
  * @queues: map of the queues that it looks after
  * @left: map of the queues that the hard part has left for the rest
  * @left_ns: when it left the first of them; 0 when nothing is left
- * @masked: it does not interrupt
+ * @masked: it does not interrupt; written under ctrl->mask_lock
  * @polling: irq_poll is in our function
  * @poll: irq_poll's part of it
  * @round: of irq_poll
@@ -363,7 +282,8 @@ struct irqbed_vector {
  * @done: slots that the hardware has finished, of those it owns; ditto
  * @result: how a finished request went; BLK_STS_RESOURCE to send it again
  * @ack: read and clear the interrupt status of a vector's queues, masked or not
- * @mask: a vector's interrupts off (true) or on
+ * @mask: a vector's interrupts off (true) or on, of queues that are quiet only
+ *	those that tell of trouble; under ctrl->mask_lock
  */
 struct irqbed_transport {
 	const char *name;
@@ -414,6 +334,7 @@ struct irqbed_disk {
  * @disks: those with a gd; changes under @config_mutex once interrupts are on
  * @lock: protects status registers that several queues share, and command state
  *	when the knob "lock" says so; taken in hard interrupts
+ * @mask_lock: protects which interrupts are on; taken in hard interrupts
  * @cpu_times: of each CPU
  * @priv: the transport's own
  */
@@ -435,6 +356,7 @@ struct irqbed_ctrl {
 	bool leaving;
 	u64 resets;
 	u64 resets_failed;
+	spinlock_t mask_lock;	/* which interrupts are on */
 	struct irqbed_cpu_times __percpu *cpu_times;
 	struct irqbed_disk disks[IRQBED_MAX_LUNS];
 	u32 nr_disks;
@@ -474,6 +396,12 @@ static inline bool irqbed_locks_host(const struct irqbed_ctrl *ctrl)
 	return READ_ONCE(ctrl->config.lock) == IRQBED_LOCK_HOST;
 }
 
+/* Is the policy one under which requests can be polled for? */
+static inline bool irqbed_polls(const struct irqbed_ctrl *ctrl)
+{
+	return irqbed_policies[READ_ONCE(ctrl->config.policy)].polled;
+}
+
 static inline bool irqbed_queue_is_dead(const struct irqbed_queue *q)
 {
 	return READ_ONCE(q->state) == IRQBED_QUEUE_DEAD;
@@ -505,25 +433,6 @@ static inline struct irqbed_queue *irqbed_rq_queue(const struct request *rq)
 	return rq->mq_hctx->driver_data;
 }
 
-/* params.c */
-extern const char *const irqbed_work_kind_words[];
-extern const char *const irqbed_irq_mode_words[];
-extern const char *const irqbed_vectors_words[];
-extern const char *const irqbed_lock_words[];
-extern const char *const irqbed_switch_words[];
-extern const struct irqbed_knob *const irqbed_knobs[];
-extern const u32 irqbed_nr_knobs;
-extern struct irqbed_config irqbed_default_config;
-
-int irqbed_knob_parse(const struct irqbed_knob *knob, const char *text,
-		      u64 *val);
-int irqbed_knob_print(const struct irqbed_knob *knob,
-		      const struct irqbed_config *config, char *buf,
-		      size_t size);
-u64 *irqbed_knob_val(const struct irqbed_knob *knob,
-		     struct irqbed_config *config);
-int irqbed_params_init(void);
-
 /* disk.c */
 void irqbed_tags_free(struct irqbed_ctrl *ctrl);
 int irqbed_disk_add(struct irqbed_ctrl *ctrl, const struct irqbed_disk *what);
@@ -533,8 +442,9 @@ void irqbed_disks_remove(struct irqbed_ctrl *ctrl);
 void irqbed_freeze(struct irqbed_ctrl *ctrl);
 void irqbed_unfreeze(struct irqbed_ctrl *ctrl);
 void irqbed_tags_share(struct irqbed_ctrl *ctrl);
-bool irqbed_can_be_greedy(const struct irqbed_ctrl *ctrl);
+int irqbed_tags_check(struct irqbed_ctrl *ctrl, u64 sharing);
 u32 irqbed_tag_users(struct irqbed_ctrl *ctrl);
+void irqbed_tags_remap(struct irqbed_ctrl *ctrl);
 
 /* tur.c */
 int irqbed_wluns_add(struct irqbed_ctrl *ctrl);
@@ -576,6 +486,19 @@ void irqbed_rest_init(struct irqbed_vector *vec);
 void irqbed_rest_sync(struct irqbed_vector *vec);
 int irqbed_rest_module_init(void);
 void irqbed_rest_module_exit(void);
+
+/* polled.c */
+struct io_comp_batch;
+
+u32 irqbed_hctx_count(const struct irqbed_ctrl *ctrl);
+int irqbed_init_hctx(struct blk_mq_hw_ctx *hctx, void *data,
+		     unsigned int hctx_idx);
+void irqbed_map_queues(struct blk_mq_tag_set *set);
+void irqbed_irq_need(struct irqbed_queue *q);
+void irqbed_irq_unneed(struct irqbed_queue *q);
+void irqbed_irqs_need(struct irqbed_ctrl *ctrl);
+void irqbed_irqs_unneed(struct irqbed_ctrl *ctrl);
+int irqbed_mq_poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob);
 
 /* irq.c */
 void irqbed_vector_mask(struct irqbed_vector *vec, bool off);

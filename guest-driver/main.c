@@ -20,6 +20,7 @@ static void irqbed_ctrl_init(struct irqbed_ctrl *ctrl, struct pci_dev *pdev,
 	ctrl->ops = (const struct irqbed_transport *)id->driver_data;
 	ctrl->config = irqbed_default_config;
 	irqbed_lock_init(&ctrl->lock, ctrl);
+	spin_lock_init(&ctrl->mask_lock);
 	mutex_init(&ctrl->config_mutex);
 	mutex_init(&ctrl->recover_mutex);
 	INIT_WORK(&ctrl->recover_work, irqbed_recover_work);
@@ -45,11 +46,9 @@ static int irqbed_hw_init(struct irqbed_ctrl *ctrl)
 	err = ctrl->ops->alloc(ctrl);
 	if (err)
 		return err;
-	if (ctrl->config.tag_sharing == IRQBED_TAGS_GREEDY &&
-	    !irqbed_can_be_greedy(ctrl)) {
-		dev_err(&pdev->dev, "tag_sharing=greedy: only with one hardware queue\n");
-		return -EOPNOTSUPP;
-	}
+	err = irqbed_tags_check(ctrl, ctrl->config.tag_sharing);
+	if (err)
+		return err;
 	err = ctrl->ops->start(ctrl, NULL);
 	if (err)
 		ctrl->ops->stop(ctrl, NULL);
@@ -64,6 +63,7 @@ static int irqbed_hw_init(struct irqbed_ctrl *ctrl)
 static void irqbed_take_down(struct irqbed_ctrl *ctrl)
 {
 	irqbed_plug_end(ctrl);
+	irqbed_irqs_need(ctrl);
 	irqbed_disks_remove(ctrl);
 	irqbed_irq_mask(ctrl, true);
 	irqbed_irq_exit(ctrl);
@@ -140,6 +140,7 @@ static void irqbed_shutdown(struct pci_dev *pdev)
 {
 	struct irqbed_ctrl *ctrl = pci_get_drvdata(pdev);
 
+	irqbed_irqs_need(ctrl);
 	irqbed_freeze(ctrl);
 	irqbed_irq_mask(ctrl, true);
 	ctrl->ops->stop(ctrl, NULL);

@@ -186,8 +186,8 @@ static const struct kernel_param_ops irqbed_param_ops = {
 			(void *)&irqbed_knob_##name_, 0444)
 
 /* Each knob is declared here, and only here. */
-IRQBED_KNOB(policy, irqbed_policy_words, 0, 7, false, true, bounded, "word",
-	    "who finishes requests: hardirq, threaded, bounded, softirq, inline, irq_poll, workqueue or flood");
+IRQBED_KNOB(policy, irqbed_policy_words, 0, 8, false, true, bounded, "word",
+	    "who finishes requests: hardirq, threaded, bounded, softirq, inline, irq_poll, workqueue, flood or polled");
 IRQBED_KNOB(time_limit_ns, NULL, 0, 1000000000000, true, true, 20000, "ns",
 	    "bounded: time after which the hard interrupt hands over, 0 is at once");
 IRQBED_KNOB(max_completions, NULL, 0, 2147483647, true, true, none, "requests",

@@ -17,6 +17,7 @@ const char *const irqbed_policy_words[IRQBED_NR_POLICIES] = {
 	[IRQBED_POLICY_IRQ_POLL] = "irq_poll",
 	[IRQBED_POLICY_WORKQUEUE] = "workqueue",
 	[IRQBED_POLICY_FLOOD] = "flood",
+	[IRQBED_POLICY_POLLED] = "polled",
 };
 
 /* All that is not said: the hard interrupt ends everything where it is. */
@@ -32,6 +33,7 @@ const struct irqbed_policy_desc irqbed_policies[IRQBED_NR_POLICIES] = {
 	[IRQBED_POLICY_IRQ_POLL] = { .defer = true, .rest = IRQBED_REST_POLL },
 	[IRQBED_POLICY_WORKQUEUE] = { .defer = true, .rest = IRQBED_REST_WORK },
 	[IRQBED_POLICY_FLOOD] = { .flood = true },
+	[IRQBED_POLICY_POLLED] = { .polled = true },
 };
 
 const struct irqbed_budget irqbed_budget_unlimited = {

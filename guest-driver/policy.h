@@ -23,6 +23,7 @@ enum irqbed_policy {
 	IRQBED_POLICY_IRQ_POLL,	/* it only schedules the poll softirq */
 	IRQBED_POLICY_WORKQUEUE, /* it only queues a work item */
 	IRQBED_POLICY_FLOOD,	/* it finishes, until it takes too much of its CPU */
+	IRQBED_POLICY_POLLED,	/* none comes: who waits for a request looks for it */
 	IRQBED_NR_POLICIES
 };
 
@@ -48,6 +49,7 @@ enum irqbed_end_mode {
  * @flood: it ends nothing while its CPU is flooded with interrupts
  * @rest: who does what it leaves; of the flood policy, a knob says that
  * @end: where requests are given back
+ * @polled: requests whose submitter polls need no interrupt, and get none
  */
 struct irqbed_policy_desc {
 	bool defer;
@@ -55,6 +57,7 @@ struct irqbed_policy_desc {
 	bool flood;
 	enum irqbed_rest rest;
 	enum irqbed_end_mode end;
+	bool polled;
 };
 
 extern const char *const irqbed_policy_words[IRQBED_NR_POLICIES];

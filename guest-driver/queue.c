@@ -13,7 +13,6 @@
  * "Ended in the hard interrupt" means just that here, so rq_affinity has no say.
  * Two policies are the exception, and are about this; see irqbed_leave_to_block().
  */
-#include <linux/blk-mq-pci.h>
 #include <linux/cpu.h>
 #include <linux/sched/clock.h>
 
@@ -41,6 +40,7 @@ int irqbed_queues_alloc(struct irqbed_ctrl *ctrl, u32 count)
 			return -ENOMEM;
 		q->ctrl = ctrl;
 		q->index = i;
+		q->quiet = irqbed_polls(ctrl);
 		irqbed_lock_init(&q->lock, ctrl);
 		ctrl->queues[i] = q;
 	}
@@ -161,6 +161,9 @@ static void irqbed_issue(struct irqbed_queue *q, struct request *rq)
 	unsigned long flags;
 
 	rq->rq_flags |= RQF_DONTPREP;
+	cmd->needs_irq = irqbed_polls(q->ctrl) && !(rq->cmd_flags & REQ_POLLED);
+	if (cmd->needs_irq)
+		irqbed_irq_need(q);
 	flags = irqbed_lock(lock);
 	if (again)
 		atomic_dec(&q->waiting);
@@ -235,6 +238,8 @@ static void irqbed_requeue(struct irqbed_queue *q, struct request *rq,
 	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
 
 	irqbed_cmd_move(q, cmd, from, IRQBED_CMD_WAITING);
+	if (cmd->needs_irq)
+		irqbed_irq_unneed(q);
 	this_cpu_inc(q->stats->ctx[ctx].requeued);
 	atomic_inc(&q->waiting);
 	blk_mq_requeue_request(rq, true);
@@ -255,6 +260,8 @@ static void irqbed_end(struct irqbed_queue *q, struct request *rq, u32 tag,
 	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
 
 	irqbed_cmd_move(q, cmd, from, IRQBED_CMD_IDLE);
+	if (cmd->needs_irq)
+		irqbed_irq_unneed(q);
 	if (likely(!status)) {
 		this_cpu_inc(q->stats->ctx[ctx].completed);
 		if (unlikely(q->barren))
@@ -440,34 +447,12 @@ static int irqbed_init_request(struct blk_mq_tag_set *set, struct request *rq,
 	return 0;
 }
 
-/* A tag set's hardware queues are the queues from its first one on. */
-static int irqbed_init_hctx(struct blk_mq_hw_ctx *hctx, void *data,
-			    unsigned int hctx_idx)
-{
-	struct irqbed_queue *first = data;
-
-	hctx->driver_data = first->ctrl->queues[first->index + hctx_idx];
-	return 0;
-}
-
-static void irqbed_map_queues(struct blk_mq_tag_set *set)
-{
-	struct irqbed_queue *first = set->driver_data;
-	struct irqbed_ctrl *ctrl = first->ctrl;
-
-	if (ctrl->pdev->msix_enabled && ctrl->nr_vectors > 1) {
-		blk_mq_pci_map_queues(&set->map[HCTX_TYPE_DEFAULT], ctrl->pdev,
-				      ctrl->ops->first_message);
-		return;
-	}
-	blk_mq_map_queues(&set->map[HCTX_TYPE_DEFAULT]);
-}
-
 const struct blk_mq_ops irqbed_mq_ops = {
 	.queue_rq = irqbed_queue_rq,
 	.init_hctx = irqbed_init_hctx,
 	.map_queues = irqbed_map_queues,
 	.complete = irqbed_complete_rq,
 	.timeout = irqbed_timeout,
+	.poll = irqbed_mq_poll,
 	.init_request = irqbed_init_request,
 };

@@ -24,7 +24,10 @@ static const char *const irqbed_ctx_words[] = {
 	[IRQBED_CTX_THREAD] = "thread",
 	[IRQBED_CTX_WORK] = "work",
 	[IRQBED_CTX_BLOCK] = "block",
+	[IRQBED_CTX_POLLED] = "polled",
 };
+
+static_assert(ARRAY_SIZE(irqbed_ctx_words) == IRQBED_NR_TIMED_CTX);
 
 static void irqbed_hist_print(struct seq_file *m, const char *name,
 			      const struct irqbed_hist *h)
@@ -90,6 +93,7 @@ static void irqbed_cpu_stats_add(struct irqbed_cpu_stats *sum,
 	for (u32 i = 0; i < IRQBED_NR_WHERE; i++)
 		sum->ended[i] += cpu->ended[i];
 	sum->redirected += cpu->redirected;
+	sum->polls += cpu->polls;
 }
 
 static void irqbed_counts_add(struct irqbed_counts *c, struct irqbed_queue *q)
@@ -132,10 +136,11 @@ static void irqbed_counts_print(const struct irqbed_counts *c,
 			   irqbed_ctx_words[i], ctx->completed + ctx->failed,
 			   irqbed_ctx_words[i], ctx->empty);
 	}
-	seq_printf(m, ",\n\"ended\":{\"hardirq\":%llu,\"softirq\":%llu,\"process\":%llu},\"redirected\":%llu",
+	seq_printf(m, ",\n\"ended\":{\"hardirq\":%llu,\"softirq\":%llu,\"process\":%llu},\"redirected\":%llu,\"polls\":%llu",
 		   c->cpu.ended[IRQBED_WHERE_HARDIRQ],
 		   c->cpu.ended[IRQBED_WHERE_SOFTIRQ],
-		   c->cpu.ended[IRQBED_WHERE_PROCESS], c->cpu.redirected);
+		   c->cpu.ended[IRQBED_WHERE_PROCESS], c->cpu.redirected,
+		   c->cpu.polls);
 }
 
 /* The sums, then each queue's own under its number. */
@@ -218,7 +223,7 @@ static void irqbed_irq_print(const struct irqbed_irq_stats *irq,
 static void irqbed_times_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
 {
 	seq_puts(m, ",\n\"cpu_ns\":{");
-	for (u32 i = 0; i <= IRQBED_CTX_BLOCK; i++) {
+	for (u32 i = 0; i < IRQBED_NR_TIMED_CTX; i++) {
 		const char *comma = "";
 		int cpu;
 

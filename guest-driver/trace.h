@@ -19,6 +19,7 @@ TRACE_DEFINE_ENUM(IRQBED_CTX_SOFTIRQ);
 TRACE_DEFINE_ENUM(IRQBED_CTX_THREAD);
 TRACE_DEFINE_ENUM(IRQBED_CTX_WORK);
 TRACE_DEFINE_ENUM(IRQBED_CTX_BLOCK);
+TRACE_DEFINE_ENUM(IRQBED_CTX_POLLED);
 TRACE_DEFINE_ENUM(IRQBED_CTX_TIMEOUT);
 TRACE_DEFINE_ENUM(IRQBED_CTX_RESET);
 TRACE_DEFINE_ENUM(IRQBED_REASON_NONE);
@@ -34,6 +35,7 @@ TRACE_DEFINE_ENUM(IRQBED_REASON_FLOOD);
 			 { IRQBED_CTX_THREAD, "thread" },	\
 			 { IRQBED_CTX_WORK, "work" },		\
 			 { IRQBED_CTX_BLOCK, "block" },		\
+			 { IRQBED_CTX_POLLED, "polled" },	\
 			 { IRQBED_CTX_TIMEOUT, "timeout" },	\
 			 { IRQBED_CTX_RESET, "reset" })
 
@@ -132,6 +134,13 @@ DEFINE_EVENT(irqbed_pass, irqbed_work,
 
 /* G3: the thread is through. */
 DEFINE_EVENT(irqbed_pass, irqbed_thread,
+	     TP_PROTO(const struct irqbed_vector *vec,
+		      const struct irqbed_reap_result *res, u64 ns),
+	     TP_ARGS(vec, res, ns)
+);
+
+/* G3: who polled has found something. */
+DEFINE_EVENT(irqbed_pass, irqbed_polled,
 	     TP_PROTO(const struct irqbed_vector *vec,
 		      const struct irqbed_reap_result *res, u64 ns),
 	     TP_ARGS(vec, res, ns)

@@ -283,8 +283,10 @@ static struct irqbed_events irqbed_ufs_ack(struct irqbed_vector *vec)
 
 static void irqbed_ufs_mask(struct irqbed_vector *vec, bool off)
 {
-	irqbed_ufs_write(vec->ctrl, REG_INTERRUPT_ENABLE,
-			 off ? 0 : IRQBED_UFS_IE);
+	u32 events = vec->ctrl->queues[0]->quiet ? IRQBED_UFS_FATAL :
+						   IRQBED_UFS_IE;
+
+	irqbed_ufs_write(vec->ctrl, REG_INTERRUPT_ENABLE, off ? 0 : events);
 }
 
 const struct irqbed_transport irqbed_ufs_transport = {

@@ -62,6 +62,7 @@ static_assert(offsetof(struct irqbed_ufs_ucd, prdt) % 8 == 0);
  * @irq_regs: CQIS and on
  * @sq_tail: where the next entry goes, in bytes; under the queue's lock
  * @cq_head: the next entry to look at, ditto
+ * @events: CQIE as it was last written
  */
 struct irqbed_ufs_ring {
 	struct utp_transfer_req_desc *sq;
@@ -73,6 +74,7 @@ struct irqbed_ufs_ring {
 	void __iomem *irq_regs;
 	u32 sq_tail;
 	u32 cq_head;
+	u32 events;
 };
 
 /**

@@ -112,9 +112,9 @@ static int irqbed_mcq_ring_start(struct irqbed_ctrl *ctrl, u32 q)
 	irqbed_ufs_write(ctrl, base + REG_SQUBA, upper_32_bits(r->sq_dma));
 	irqbed_ufs_write(ctrl, base + REG_SQATTR,
 			 attr | FIELD_PREP(IRQBED_MCQ_CQID, q));
-	/* Of several vectors, this is what masks one. */
-	writel(ctrl->nr_vectors == 1 ? UFSHCD_MCQ_CQIS_TAIL_ENT_PUSH_STS : 0,
-	       r->irq_regs + REG_CQIE);
+	/* Nothing, until the vector's mask is taken away. */
+	r->events = 0;
+	writel(0, r->irq_regs + REG_CQIE);
 	return 0;
 }
 
@@ -260,17 +260,31 @@ static struct irqbed_events irqbed_mcq_ack(struct irqbed_vector *vec)
 	return events;
 }
 
+static void irqbed_mcq_mask_queue(struct irqbed_queue *q, bool off)
+{
+	struct irqbed_ufs_ring *r = irqbed_mcq_ring(q);
+	u32 events = off || q->quiet ? 0 : UFSHCD_MCQ_CQIS_TAIL_ENT_PUSH_STS;
+
+	if (!r->irq_regs || r->events == events)
+		return;
+	r->events = events;
+	writel(events, r->irq_regs + REG_CQIE);
+}
+
+/* One vector for all is masked as a whole, quickly. */
 static void irqbed_mcq_mask(struct irqbed_vector *vec, bool off)
 {
 	struct irqbed_ctrl *ctrl = vec->ctrl;
-	struct irqbed_ufs_ring *r = &irqbed_ufs(ctrl)->rings[vec->index];
+	u32 queues = vec->queues;
 
-	if (ctrl->nr_vectors == 1)
-		irqbed_ufs_write(ctrl, REG_INTERRUPT_ENABLE,
-				 off ? 0 : IRQBED_UFS_MCQ_IE);
-	else if (r->irq_regs)
-		writel(off ? 0 : UFSHCD_MCQ_CQIS_TAIL_ENT_PUSH_STS,
-		       r->irq_regs + REG_CQIE);
+	if (ctrl->nr_vectors > 1) {
+		irqbed_mcq_mask_queue(ctrl->queues[vec->index], off);
+		return;
+	}
+	while (queues && !off)
+		irqbed_mcq_mask_queue(irqbed_next_queue(ctrl, &queues), false);
+	irqbed_ufs_write(ctrl, REG_INTERRUPT_ENABLE,
+			 off ? 0 : IRQBED_UFS_MCQ_IE);
 }
 
 const struct irqbed_transport irqbed_ufs_mcq_transport = {

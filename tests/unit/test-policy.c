@@ -140,7 +140,7 @@ static void test_table(void)
 {
     static const char *const names[] = {
         "hardirq", "threaded", "bounded", "softirq", "inline", "irq_poll",
-        "workqueue", "flood",
+        "workqueue", "flood", "polled",
     };
 
     G_STATIC_ASSERT(G_N_ELEMENTS(names) == IRQBED_NR_POLICIES);
@@ -154,6 +154,10 @@ static void test_table(void)
         g_assert_cmpint(b.count == 7, ==, i == IRQBED_POLICY_BOUNDED);
         /* Nobody both defers everything and has a limit. */
         g_assert_false(d->defer && (d->bounded || d->flood));
+        /* What is interrupted for under polled is ended where it is. */
+        g_assert_cmpint(d->polled, ==, i == IRQBED_POLICY_POLLED);
+        g_assert_false(d->polled && (d->defer || d->bounded || d->flood ||
+                                     d->end != IRQBED_END_HERE));
     }
 }
 
