@@ -21,6 +21,13 @@ def cross_check(cell, fail):
         _probe(cell["probe"], cell["machine"], fail)
     _workload(cell["workload"], cell["device"], fail)
     _beside(cell, fail)
+    _polled(cell, fail)
+    _greedy(cell, fail)
+
+
+def polls(cell):
+    """Is the policy the one under which requests can be polled for?"""
+    return cell["driver"]["module"] == "irqbed" and cell["driver"]["policy"] == "polled"
 
 
 def _machine(machine, fail):
@@ -92,12 +99,15 @@ def _probe(probe, machine, fail):
     if probe["cpu"] >= machine["cpus"]:
         fail("probe.cpu", f"there is no vCPU {probe['cpu']}",
              f"with machine.cpus = {machine['cpus']} it must be 0 to {machine['cpus'] - 1}")
-    if machine["kernel"] != paths.DEFAULT_KERNEL:
+    if machine["kernel"] not in paths.DRIVER_KERNELS:
         fail("probe", f"cannot be used with machine.kernel = {shown(machine['kernel'])}",
-             f"its module is built for {paths.DEFAULT_KERNEL} only")
+             f"its module is built for {' and '.join(paths.DRIVER_KERNELS)} only")
 
 
 def _driver(cell, fail):
+    if cell["driver"]["module"] == "irqbed" and cell["machine"]["kernel"] not in paths.DRIVER_KERNELS:
+        fail("driver.module", f'"irqbed" cannot be used with machine.kernel = {shown(cell["machine"]["kernel"])}',
+             f'it is built for {" and ".join(paths.DRIVER_KERNELS)} only, "stock" is in every kernel')
     depth = cell["driver"]["queue_depth"]
     for index, device in enumerate(cell["device"]):
         if depth > device["queue_depth"]:
@@ -119,6 +129,33 @@ def _workload(workload, devices, fail):
         _fio(workload, fail)
     for name, lu in disks:
         _size(workload, name, lu, fail)
+
+
+def _polled(cell, fail):
+    """Who polls is the load: fio's io_uring, on the disk itself or a file."""
+    workload = cell["workload"]
+    if not polls(cell):
+        if workload.get("hipri") and cell["driver"]["module"] == "irqbed":
+            fail("workload.hipri", "is not allowed", 'needs driver.policy = "polled"')
+        return
+    if workload["tool"] == "fio" and workload.get("ioengine") != "io_uring":
+        fail("workload.ioengine", "cannot poll", 'driver.policy = "polled" needs "io_uring"')
+    for key, right in (("tool", "fio"), ("direct", True)):
+        if workload.get(key) != right:
+            fail(f"workload.{key}", "cannot poll", f'driver.policy = "polled" needs {shown(right)}')
+    if workload["target"] == "raid0":
+        fail("workload.target", '"raid0" cannot be polled', 'driver.policy = "polled" needs "disk" or "file"')
+
+
+def _greedy(cell, fail):
+    """Tags that anybody can have are those of a controller's only hardware queue."""
+    if cell["driver"]["module"] != "irqbed" or cell["driver"]["tag_sharing"] != "greedy":
+        return
+    for index, device in enumerate(cell["device"]):
+        pairs = min(cell["driver"]["hw_queues"] or cell["machine"]["cpus"], device.get("mcq_maxq", 1))
+        if device.get("mcq") and pairs > 1:
+            fail("driver.tag_sharing", f'"greedy" is not allowed with {pairs} hardware queues',
+                 f"needs driver.hw_queues = 1, or device.{index}.mcq = false")
 
 
 def _beside(cell, fail):

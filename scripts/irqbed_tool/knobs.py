@@ -10,7 +10,8 @@ from .keys import NONE, REQUIRED, Key
 
 MAX_NS = 1_000_000_000_000
 DISTRIBUTIONS = ("fixed", "uniform", "lognormal", "normal", "exponential", "table")
-POLICIES = ("hardirq", "threaded", "bounded", "softirq", "inline", "irq_poll", "workqueue", "flood")
+POLICIES = ("hardirq", "threaded", "bounded", "softirq", "inline", "irq_poll", "workqueue", "flood",
+            "polled")
 MODULES = ("irqbed", "stock")
 
 EXPERIMENT = (

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from . import fio_options, knobs
-from .checks import cross_check
+from .checks import cross_check, polls
 from .keys import did_you_mean, is_number, shown
 from .loader import split_key
 from .metrics import METRICS
@@ -200,6 +200,8 @@ def make_cells(loader, config, axes):
         for _, setting in point:
             for path, value in setting.items():
                 put(cell, path, value)
+        if polls(cell) and cell["workload"].get("ioengine") == "io_uring":
+            cell["workload"].setdefault("hipri", True)
         cross_check(cell, loader.fail)
         params = {axis.name: value for axis, (value, _) in zip(axes, point)}
         name = ",".join(f"{key}={word(value)}" for key, value in params.items()) or "all"

@@ -15,7 +15,8 @@ DIRECTIONS = ("read", "write", "trim")
 # The names of fio's jobs that run beside the load begin so.
 BESIDE = "beside-"
 # Which of the driver's contexts a CPU's time is counted under.
-CPU_METRICS = {"softirq_cpu_pct": ("softirq", "block"), "thread_cpu_pct": ("thread", "work")}
+CPU_METRICS = {"irq_cpu": ("hard",), "softirq_cpu": ("softirq", "block"), "thread_cpu": ("thread", "work"),
+               "polled_cpu": ("polled",)}
 MIXED = "mixed"
 
 
@@ -80,6 +81,12 @@ METRICS = {
     "ended_hardirq_pct": Metric("ended in hardirq %", 1, 0, unit="%"),
     "ended_softirq_pct": Metric("ended in softirq %", 1, 0, unit="%"),
     "redirected_pct": Metric("ended on another CPU %", -1, 0, unit="%"),
+    "polls": Metric("polls", -1, 0),
+    "ended_polled_pct": Metric("ended by who polls %", 1, 0, unit="%"),
+    "polled_cpu_pct": Metric("polling % of a CPU", -1, 10, unit="%"),
+    "irq_cpu_most_pct": Metric("hard interrupt %, busiest CPU", -1, 0, unit="%"),
+    "softirq_cpu_most_pct": Metric("softirq %, busiest CPU", -1, 0, unit="%"),
+    "thread_cpu_most_pct": Metric("threads %, busiest CPU", -1, 0, unit="%"),
     "softirq_cpu_pct": Metric("softirq % of a CPU", -1, 10, unit="%"),
     "guest_switches": Metric("context switches, guest", -1, 0),
     "switches_per_io": Metric("context switches per I/O", -1, 5),
@@ -227,7 +234,7 @@ def from_contexts(drivers, load_ns):
     def total(*path):
         return sum(functools.reduce(lambda node, key: node[key], path, one) for one in stats)
 
-    out = {"irqs": total("irqs"), "poll_rearms": total("poll", "rounds"),
+    out = {"irqs": total("irqs"), "polls": total("polls"), "poll_rearms": total("poll", "rounds"),
            "poll_pauses": total("poll", "pauses", "time") + total("poll", "pauses", "count")}
     for reason in ("policy", "time", "count", "flood"):
         out[f"handovers_{reason}"] = total("handovers", reason)
@@ -240,6 +247,7 @@ def from_contexts(drivers, load_ns):
     if any(ended.values()):
         out["ended_hardirq_pct"] = 100 * ended["hardirq"] / sum(ended.values())
         out["ended_softirq_pct"] = 100 * ended["softirq"] / sum(ended.values())
+        out["ended_polled_pct"] = 100 * total("polled_completions") / sum(ended.values())
         out["redirected_pct"] = 100 * total("redirected") / sum(ended.values())
     ran = {where: total("hard_context", where) for where in ("hardirq", "thread")}
     if any(ran.values()):
@@ -247,8 +255,11 @@ def from_contexts(drivers, load_ns):
     out["handover_wait_max_ns"] = max(one["handover_wait_ns"]["max"] for one in stats)
     if load_ns:
         for metric, contexts in CPU_METRICS.items():
-            spent_ns = sum(sum(one["cpu_ns"][context]) for one in stats for context in contexts)
-            out[metric] = 100 * spent_ns / load_ns
+            # Of each vCPU, over all controllers.
+            spent_ns = [sum(cpu) for cpu in zip(*(one["cpu_ns"][context] for one in stats for context in contexts))]
+            out[f"{metric}_pct"] = 100 * sum(spent_ns) / load_ns
+            if f"{metric}_most_pct" in METRICS:
+                out[f"{metric}_most_pct"] = 100 * max(spent_ns) / load_ns
     return out
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[2]
 EXPERIMENTS = REPO / "experiments"
-KERNELS = ("6.1", "6.12", "7.2")
+KERNELS = ("6.1", "6.12", "6.12-rt", "7.2")
 DEFAULT_KERNEL = "6.12"
+# Of these, the ones that our driver and the probe's are built for.
+DRIVER_KERNELS = ("6.12", "6.12-rt")
 
 
 def cache():

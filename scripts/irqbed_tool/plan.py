@@ -199,6 +199,8 @@ def fio_argv(workload, nodes, changed=None, others=()):
             "rw", "readwrite", "randrw", "trimwrite"):
         options.setdefault("unified_rw_reporting", "both")
     options.update(changed or {})
+    # Options of an engine are known from its name on.
+    options = {key: options[key] for key in sorted(options, key=lambda key: key != "ioengine")}
     return ["fio", *([] if jobs else ["--name=irqbed"]),
             *(fio_options.argument(k, v) for k, v in options.items()),
             "--group_reporting=1", "--output-format=json", "--eta=never", *jobs, *others]

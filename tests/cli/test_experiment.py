@@ -199,6 +199,15 @@ class Planning(unittest.TestCase):
             self.assertIn(word, argv)
         self.assertFalse([word for word in argv if "repeats" in word or "target" in word])
 
+    def test_who_polls(self):
+        """Under polled, and only there, fio polls; its option comes after the engine that has it."""
+        exp = tiny(TINY.replace('"bounded"]', '"polled"]').replace("numjobs = [1, 2]", ""),
+                   ["workload.direct=true", "workload.ioengine=io_uring"])
+        usual, polled = (plan.load_argv(cell.config) for cell in exp.cells)
+        self.assertFalse([word for word in usual if "hipri" in word])
+        self.assertLess(polled.index("--ioengine=io_uring"), polled.index("--hipri=1"))
+        self.assertIs(exp.cells[1].config["workload"]["hipri"], True)
+
     def test_stock_driver_needs_no_debugfs(self):
         exp = tiny(TINY.replace('policy = ["hardirq", "bounded"]\n', ""), ["driver.module=stock"])
         text = plan.make_job(plan.make_boots(exp.cells)[0]).text()

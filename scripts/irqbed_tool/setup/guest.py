@@ -32,7 +32,7 @@ AGENT_FLAGS = ("-static", "-O2", "-Wall", "-Wextra", "-std=gnu11")
 def guest_steps(version, kernel, programs):
     """Steps of the image for one kernel; kernel and programs are the steps they build on."""
     folder = paths.guest_dir(version)
-    has_driver = version == paths.DEFAULT_KERNEL
+    has_driver = version in paths.DRIVER_KERNELS
     base = Step(f"guest-base-{version}", f"guest image for {version}: base", "about 10 s",
                 lambda log: pack_base(version, log), inputs=code_hash,
                 outputs=[folder / "base.cpio.zst"], needs=[kernel, *programs], mib=30)

@@ -22,6 +22,7 @@ INSTEAD = "--kernel FILE --modules DIR [--headers DIR]"
 # version -> (apt state, meta package and suite for the image, for the headers)
 PACKAGES = {
     "6.12": ("main", "linux-image-6.12-amd64", "linux-headers-6.12-amd64"),
+    "6.12-rt": ("main", "linux-image-6.12-rt-amd64", "linux-headers-6.12-rt-amd64"),
     "6.1": ("main", "linux-image-amd64", None),
     "7.2": ("sid", "linux-image-amd64", None),
 }
@@ -119,7 +120,8 @@ def arrange(new, version, log):
     if not images:
         raise StepFailed("the packages have no vmlinuz")
     release = images[0].parent.name if images[0].name == "vmlinuz" else images[0].name[len("vmlinuz-"):]
-    if not release.startswith(f"{version}."):
+    number, _, flavour = version.partition("-")
+    if not release.startswith(f"{number}.") or ("-rt-" in release) != (flavour == "rt"):
         raise UserError(f"kernel {version}: the archive has {release} now; pass {INSTEAD}")
     if not (new / "unpacked/lib/modules").exists():
         (new / "unpacked/lib").symlink_to("usr/lib")
