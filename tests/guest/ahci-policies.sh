@@ -11,11 +11,11 @@
 # irqbed-driver: irqbed lock_stats=on
 # shellcheck source=tests/guest/ktap.sh
 . /tests/ktap.sh
-ktap_plan 35
+ktap_plan 48
 
 both="$DISK:/dev/irqbed0l1"
 driver_load
-for policy in hardirq threaded bounded; do
+for policy in hardirq threaded polled bounded; do
 	knob policy $policy
 	for lock in host port; do
 		knob lock $lock
@@ -25,6 +25,8 @@ for policy in hardirq threaded bounded; do
 		case $policy in
 		hardirq) is "hardirq: the thread finished none" "$(drv thread_completions)" 0 ;;
 		threaded) is "threaded: the hard part finished none" "$(drv hard_completions)" 0 ;;
+		polled) is "polled: all were polled for, none interrupted" "$(drv polled_completions) $(drv irqs)" \
+			"$(drv completed) 0" ;;
 		bounded) at_least "bounded: the hard part finished some" "$(drv hard_completions)" 1 ;;
 		esac
 		is "both ports, by their own count, and no other" \
@@ -45,6 +47,14 @@ succeeds "flushes and trims among writes" disk_fio mix --filename="$both" --rw=r
 succeeds "trims" disk_fio trim --filename="$DISK" --rw=trim --bs=64k --size=4m
 is "lock_stats off: nothing was measured" "$(drv locks.host.lock_hold_ns.count)" 0
 conserved "flushes and trims"
+knob policy polled
+reset_stats
+disk_fio flushes --filename="$DISK" --ioengine=libaio --rw=randwrite --offset=8m --size=1m --fsync=4 >/tmp/fio.out &
+fio=$!
+succeeds "polled beside flushes: data is right" fio_verify --filename="$DISK" --iodepth=16 --size=2m
+wait $fio
+is "and they come to their end" "$? $(drv timeouts)" "0 0"
+conserved "polled beside flushes"
 is "the device saw no mistakes of the driver" "$(dev guest_errors)" 0
 driver_unload
 ktap_end

@@ -7,7 +7,7 @@
 # irqbed-driver: irqbed policy=hardirq flood_enter_pct=0
 # shellcheck source=tests/guest/ktap.sh
 . /tests/ktap.sh
-ktap_plan 45
+ktap_plan 51
 
 driver_load
 is "the module parameter is in force" "$(cat "$DEBUG/policy")" hardirq
@@ -51,6 +51,11 @@ for policy in $POLICIES; do
 	flood)
 		ended_by "$policy" hard softirq
 		at_least "flood: from 0 % on it is one" "$(drv handovers.flood)" 1
+		;;
+	polled)
+		ended_by "$policy" polled
+		is "polled: no interrupt" "$(drv irqs) $(drv recovered_without_irq)" "0 0"
+		at_least "polled: it was polled for" "$(drv polls)" 1
 		;;
 	esac
 done

@@ -9,18 +9,4 @@
 # irqbed-args: threadirqs
 # shellcheck source=tests/guest/ktap.sh
 . /tests/ktap.sh
-ktap_plan 26
-
-driver_load
-for policy in $POLICIES; do
-	knob policy "$policy"
-	reset_stats
-	succeeds "$policy: data is right" fio_verify --filename="$DISK" --iodepth=32 --size=2m
-	conserved "$policy"
-	is "$policy: no handler ran in a hard interrupt, no request ended in one" \
-		"$(drv hard_context.hardirq) $(drv ended.hardirq)" "0 0"
-done
-at_least "all ran in a thread" "$(drv hard_context.thread)" 1
-is "no timeout" "$(drv timeouts)" 0
-driver_unload
-ktap_end
+threads_test
