@@ -12,7 +12,7 @@
 # irqbed-driver: irqbed
 # shellcheck source=tests/guest/ktap.sh
 . /tests/ktap.sh
-ktap_plan 25
+ktap_plan 33
 
 # PxSERR, AHCI 1.3.1, 3.3.12; while a driver has the registers nobody else may look.
 serr() { # PORT
@@ -21,7 +21,7 @@ serr() { # PORT
 }
 
 driver_load
-for policy in hardirq threaded bounded; do
+for policy in hardirq threaded bounded polled; do
 	for lock in host port; do
 		knob policy $policy
 		knob lock $lock

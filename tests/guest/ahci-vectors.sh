@@ -11,7 +11,7 @@
 # irqbed-iommu: on
 # shellcheck source=tests/guest/ktap.sh
 . /tests/ktap.sh
-ktap_plan 18
+ktap_plan 22
 
 driver_load
 is "the device sends messages" "$(drv irq_mode)" msi
@@ -27,6 +27,15 @@ for policy in hardirq threaded bounded; do
 			"$(($(drv vectors.0.irqs) > 0)) $(($(drv vectors.1.irqs) > 0))" "1 1"
 	done
 done
+knob policy polled
+reset_stats
+succeeds "polled: data is right" fio_verify --filename="$DISK:/dev/irqbed0l1" --size=1m
+is "polled: neither vector was used" "$(drv polled_completions) $(drv irqs)" "$(drv completed) 0"
+succeeds "polled by nobody: data is right" \
+	fio_verify --filename="$DISK:/dev/irqbed0l1" --size=1m --ioengine=libaio
+is "polled by nobody: both vectors were" \
+	"$(($(drv vectors.0.irqs) > 0)) $(($(drv vectors.1.irqs) > 0))" "1 1"
+knob policy bounded
 conserved "afterwards"
 reset_stats
 fio_verify --filename="$DISK" --size=1m >/tmp/fio.out

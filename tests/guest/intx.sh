@@ -8,11 +8,11 @@
 # irqbed-driver: irqbed irq_mode=intx
 # shellcheck source=tests/guest/ktap.sh
 . /tests/ktap.sh
-ktap_plan 14
+ktap_plan 18
 
 driver_load
 is "the line is in use" "$(drv irq_mode)" intx
-for policy in hardirq threaded bounded; do
+for policy in hardirq threaded bounded polled; do
 	knob policy $policy
 	reset_stats
 	succeeds "$policy: data is right" fio_verify --filename="$DISK" --iodepth=32

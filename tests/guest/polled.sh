@@ -6,11 +6,11 @@
 # queue can have the one and the other in turn, and the driver can go at any time.
 #
 # irqbed-device: units=8 service-read-ns=20000 service-write-ns=20000
-# irqbed-driver: irqbed policy=polled timeout_ms=1000
+# irqbed-driver: irqbed policy=polled timeout_ms=1000 wluns=1
 # irqbed-cpus: 4
 # shellcheck source=tests/guest/ktap.sh
 . /tests/ktap.sh
-ktap_plan 36
+ktap_plan 37
 
 polling() { # FIO-OPTION...
 	fio_verify --filename="$DISK" --ioengine=io_uring --hipri "$@"
@@ -42,6 +42,7 @@ done
 reset_stats
 succeeds "a write through the cache, and a flush" dd if=/dev/zero of="$DISK" bs=4k count=1 seek=4000 conv=fsync
 at_least "are interrupted for" "$(drv hard_completions)" 2
+succeeds "and so is a well-known unit's" knob test_unit_ready 49488
 fio_verify --filename="$DISK" --size=1m --offset=8m >/tmp/other.out &
 fio=$!
 succeeds "polled beside others: data is right" polling --size=1m
