@@ -15,7 +15,7 @@ import time
 import unittest
 from pathlib import Path
 
-from irqbed_tool import results
+from irqbed_tool import knobs, results
 from support import DATA, TempDirCase, children, command_env, irqbed, needs_vm
 
 SMALL = DATA / "small.toml"
@@ -151,6 +151,30 @@ class Small(unittest.TestCase):
         self.assertGreater(cell["metrics"]["probe_p50_ns"], 0)
         self.assertGreaterEqual(cell["metrics"]["probe_max_ns"], cell["metrics"]["probe_p999_ns"])
         self.assertIn("probe p99.9 us", done.stdout)
+
+    def test_what_each_policy_reports(self):
+        """All of it, for each of them; and the time is where the policy says that the work is done."""
+        done = self.run_small("policies", "--set", f"matrix.policy={json.dumps(knobs.POLICIES)}",
+                              "--set", "matrix.rw=randread", "--set", "workload.ioengine=io_uring",
+                              "--set", "workload.target=disk", "--set", "workload.runtime=0.03",
+                              "--set", "driver.flood_enter_pct=0", "--set", "probe.period_us=50")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        works = {"threaded": "thread", "softirq": "block", "irq_poll": "softirq", "workqueue": "work", "flood": "softirq",
+                 "polled": "polled"}
+        cells = results.load(done.out)["cells"]
+        self.assertEqual([cell["params"]["policy"] for cell in cells], list(knobs.POLICIES))
+        for cell in cells:
+            policy, times = cell["params"]["policy"], cell["driver"]["ufs0"]["cpu_ns"]
+            with self.subTest(policy):
+                wanted = {"irqs", "polls", "guest_switches", "switches_per_io", "irq_cpu_pct", "softirq_cpu_pct",
+                          "thread_cpu_pct", "irq_cpu_most_pct", "softirq_cpu_most_pct", "thread_cpu_most_pct",
+                          "polled_cpu_pct", "handovers_policy", "handovers_time", "handovers_count", "handovers_flood",
+                          "probe_p50_ns", "probe_p99_ns", "probe_p999_ns", "probe_missed"}
+                wanted |= set() if policy == "polled" else {"completions_per_irq"}
+                self.assertEqual(wanted - set(cell["metrics"]), set())
+                self.assertEqual({len(cpus) for cpus in times.values()}, {4}, "a figure for each vCPU")
+                self.assertGreater(sum(times[works.get(policy, "hard")]), 0)
+                self.assertEqual(cell["metrics"]["irqs"] == 0, policy == "polled")
 
     def test_ahci_with_both_drivers(self):
         text = SMALL.read_text().replace('id = "ufs0"\ntype = "ufs"', 'id = "ahci0"\ntype = "ahci"\nports = 2')

@@ -305,6 +305,7 @@ threads_test() {
 		is "$policy: no handler ran in a hard interrupt, no request ended in one" \
 			"$(drv hard_context.hardirq) $(drv ended.hardirq)" "0 0"
 		threads=$((threads + $(drv hard_context.thread)))
+		note "$policy: ended in a softirq $(drv ended.softirq), in a process $(drv ended.process)"
 	done
 	at_least "handlers ran in a thread" $threads 1
 	POLICY=
