@@ -3,7 +3,7 @@
 
 import os
 
-from . import fio_options, knobs, paths
+from . import fio_options, inject, knobs, paths
 from .keys import shown
 
 MIB = 1 << 20
@@ -16,6 +16,7 @@ def cross_check(cell, fail):
     """Ends in fail(key, what, right) when the cell's keys contradict each other."""
     _machine(cell["machine"], fail)
     _devices(cell["device"], fail)
+    inject.cross_check(cell, fail)
     _driver(cell, fail)
     if "probe" in cell:
         _probe(cell["probe"], cell["machine"], fail)

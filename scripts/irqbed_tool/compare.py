@@ -99,7 +99,8 @@ def ensure_comparable(base, new, names):
                             "results of the same matrix")
     one, two = (_flat(data["config"]) for data in (base, new))
     odd = sorted(key for key in one.keys() ^ two.keys()
-                 if key.startswith(("machine.", "device.", "driver.", "block.", "probe.", "workload."))
+                 if key.startswith(("machine.", "device.", "inject.", "driver.", "block.", "probe.",
+                                    "workload."))
                  and not _is_default(key, {**one, **two}[key]))
     if odd:
         raise NotComparable(f"{names[1]}: config.{odd[0]}: is only in one of the two; compare "

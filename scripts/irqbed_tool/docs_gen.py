@@ -33,9 +33,10 @@ def allowed(key):
         return ", ".join(f"`{choice}`" for choice in key.choices)
     if key.kind == "bool":
         return "`true`, `false`"
-    if key.kind in ("str", "file", "texts", "points"):
-        return {"str": "text", "file": "path", "texts": "list of texts",
-                "points": "list of [percentile, ns]"}[key.kind]
+    words = {"str": "text", "file": "path", "texts": "list of texts", "names": "text or list of texts",
+             "value": "number or word", "points": "list of [percentile, ns]"}
+    if key.kind in words:
+        return words[key.kind]
     span = f"{plain(key.low)} to {plain(key.high)}"
     extra = {"limit": ' or `"none"`', "numbers": ", or a list", "ints": ", a list"}
     return span + extra.get(key.kind, "")
@@ -45,7 +46,7 @@ def default(key):
     if key.default is REQUIRED:
         return "must be given"
     if key.default is None:
-        return f"`{knobs.TAKEN_FROM[key.name]}`"
+        return f"`{knobs.TAKEN_FROM[key.name]}`" if key.name in knobs.TAKEN_FROM else "-"
     if isinstance(key.default, list):
         return "`[" + ", ".join(map(shown, key.default)) + "]`"
     return f"`{shown(key.default)}`"

@@ -10,13 +10,13 @@ import errno
 import json
 import re
 
-from . import fio_options, metrics
+from . import fio_options, inject, metrics
 from .matrix import word
 from .vm import PROBE_ID
 
 # Gravest first.  Those of a VM that ended early come from vm.STATUSES.
 STATUSES = ("panic", "hang", "died", "no-init", "agent-died", "qemu-error", "interrupted",
-            "not-run", "failed", "timeout", "lost", "warning", "errors", "pass")
+            "not-run", "failed", "timeout", "lost", "warning", "errors", "not-fired", "pass")
 MAX_STRAY_LINES = 50
 
 # What the kernel says when it, not the device, is in trouble.
@@ -79,7 +79,7 @@ def evaluate(cell, answers):
         if kind == "write":
             _check_write(answer, verdict)
         elif kind == "exec" and answer["name"].startswith("fio"):
-            runs.append(_fio_run(answer, entry, verdict))
+            runs.append(_fio_run(answer, cell, entry, verdict))
         elif kind == "exec" and answer["name"].startswith("dd"):
             runs.append(_dd_run(answer, following["t_ns"], cell, verdict))
         elif kind == "exec" and (answer["rc"] or answer["timed_out"]):
@@ -99,10 +99,12 @@ def evaluate(cell, answers):
         entry["probe"] = probe
         check_probe(probe, cell.config["probe"]["cpu"], verdict)
     check_conservation(device, driver, verdict)
+    inject.check_fired(cell.config, device, verdict)
     good = [run for run in runs if run]
     load_ns = sum(run.get("runtime_ms", 0) for run in good) * 1e6
     of_cell = {**metrics.from_device(device), **metrics.from_driver(driver, load_ns),
                **metrics.from_contexts(driver, load_ns), **metrics.from_probe(probe),
+               **metrics.from_injections(device, driver),
                **metrics.from_guest(guest.get("before", ""), guest.get("after", ""),
                                     sum(run.get("ios", 0) for run in good)), **settled}
     entry["metrics"] = metrics.mean([{**run, **of_cell} for run in good]) if good else {}
@@ -120,7 +122,7 @@ def _check_write(answer, verdict):
         verdict.add("failed", f"{answer['path']}: write: {name}")
 
 
-def _fio_run(answer, entry, verdict):
+def _fio_run(answer, cell, entry, verdict):
     """Metrics of one fio run, or {} when there are none to be had."""
     name = answer["name"]
     output = metrics.recover(answer["out"])
@@ -137,14 +139,16 @@ def _fio_run(answer, entry, verdict):
             verdict.add(status, f"{name}: no result: " + (stray[-1] if stray else "no output"))
         return {}
     found = metrics.from_fio(output.data)
-    if found["io_errors"]:
-        verdict.add("errors", f"{name}: {found['io_errors']} I/O errors")
-    elif any(map(metrics.ERROR_TEXT.search, output.stray)):
-        verdict.add("errors", f"{name}: {next(filter(metrics.ERROR_TEXT.search, output.stray))}")
-    elif answer["rc"] or answer["signal"]:
+    said = next(filter(metrics.ERROR_TEXT.search, output.stray), "")
+    is_error = bool(found["io_errors"] or said)
+    if metrics.has_wrong_data(output.data, stray):
+        verdict.add("errors", f"{name}: data is not what was written")
+    elif is_error and cell.config["check"]["io_errors"] != "allowed":
+        verdict.add("errors", f"{name}: " + (f"{found['io_errors']} I/O errors" if found["io_errors"] else said))
+    if answer["signal"] or (answer["rc"] and not is_error):
         what = f"signal {answer['signal']}" if answer["signal"] else f"exit status {answer['rc']}"
         verdict.add("failed", f"{name}: {what}" + (f": {stray[-1]}" if stray else ""))
-    elif not found["ios"]:
+    elif not found["ios"] and not verdict.found:
         verdict.add("failed", f"{name}: no I/O was done")
     return found
 

@@ -12,7 +12,7 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import matrix, paths
+from . import inject, matrix, paths
 from .errors import UserError
 from .keys import did_you_mean, shown
 from .loader import Loader, take_over
@@ -97,6 +97,8 @@ def build(loader, raw):
         config["probe"] = loader.section("probe", raw["probe"], "probe")
         take_over(config["probe"], config)
     config["device"] = loader.devices(raw.get("device", []), config)
+    if "inject" in raw:
+        config["inject"] = inject.make(loader, raw["inject"], config)
     config["workload"] = loader.workload(raw.get("workload", {}))
     config["beside"] = loader.besides(raw.get("beside", {}))
     config["check"] = loader.check_table(raw.get("check", {}))

@@ -52,6 +52,10 @@ class Key:
             return "a text" if self.kind == "str" else "the path of a file"
         if self.kind == "texts":
             return "a list of texts"
+        if self.kind == "names":
+            return "a text or a list of texts"
+        if self.kind == "value":
+            return "a whole number or a word"
         if self.kind == "points":
             return (f"a list of [percentile, {self.unit}], at most {MAX_POINTS}; percentiles ascend from 0 to 100 "
                     f"(six decimals), {self.unit} do not descend, {plain(self.low)} to {plain(self.high)}")
@@ -139,6 +143,16 @@ def _check_file(key, value):
     return value
 
 
+def _check_names(key, value):
+    return _check_texts(key, [value] if isinstance(value, str) else value)
+
+
+def _check_value(key, value):
+    if not is_int(value) and not isinstance(value, str):
+        raise _wrong(key, value)
+    return value
+
+
 def _check_enum(key, value):
     if not isinstance(value, str) or value not in key.choices:
         raise BadValue(f"{shown(value)} is not allowed",
@@ -168,7 +182,7 @@ def _check_points(key, value):
 CHECKS = {"int": _check_int, "number": _check_number, "limit": _check_limit,
           "numbers": _check_numbers, "ints": _check_ints, "bool": _check_bool,
           "str": _check_str, "file": _check_file, "enum": _check_enum, "texts": _check_texts,
-          "points": _check_points}
+          "points": _check_points, "names": _check_names, "value": _check_value}
 
 
 def did_you_mean(word, known):

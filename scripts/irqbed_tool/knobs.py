@@ -230,6 +230,8 @@ PUBLISHED = (
 )
 
 CHECK = (
+    Key("io_errors", "enum", "Whether a cell in which fio saw I/O errors can pass; wrong data never does.", "none",
+        choices=("none", "allowed")),
     Key("sanity", "bool", "A measured row with min > avg, avg > max, or bandwidth that is not "
         "IOPS x block size is a failure.", True),
 )
@@ -241,6 +243,43 @@ RATIO = (
         "that the table prints.", ""),
     Key("low", "number", "Least ratio, or figure, that is good.", 0.0, low=0.0, high=1e9),
     Key("high", "number", "Greatest ratio, or figure, that is good.", 1e9, low=0.0, high=1e9),
+)
+
+# Faults of docs/inject.md, and the only type of device that can do one; hw/core/inject_parse.c has the same.
+FAULTS = {"hold": "", "status": "", "dma-refused": "", "data-late": "", "complete-twice": "", "irq-lost": "",
+          "irq-late": "", "irq-double": "", "irq-spurious": "", "irq-stuck": "", "irq-no-source": "ahci",
+          "link-down": "", "remove": "", "link-command-late": "ufs", "link-command-fail": "ufs"}
+FAULTS_WITH_TIME = ("data-late", "irq-late", "link-command-late")
+FAULT_STATUSES = {
+    "ufs": ("ocs-command-table", "ocs-prdt", "ocs-data-size", "ocs-response-size", "ocs-peer-failure",
+            "ocs-aborted", "ocs-fatal", "ocs-device-fatal", "ocs-crypto-config", "ocs-crypto", "not-ready",
+            "medium-error", "hardware-error", "illegal-request", "unit-attention", "data-protect",
+            "aborted-command", "busy", "task-set-full"),
+    "ahci": ("abrt", "unc", "idnf", "icrc", "ifs", "ofs", "hbfs", "hbds"),
+}
+# Of [[device]], what an injection can change: numbers and words that do not size anything.
+INJECT_KNOBS = tuple(key.name for key in CONTROLLER if key.kind != "points" and key.name != "queue_depth")
+MAX_AT_NS = 31_536_000 * 1_000_000_000
+
+# None: not given. The keys are the device's, with "_" for "-".
+INJECT = (
+    Key("id", "str", "Name in results and plots, at most 31 characters."),
+    Key("device", "names", "Ids of the devices that do it; empty: the first.", []),
+    Key("enabled", "bool", "false: as if the entry were not there.", True),
+    Key("at_ns", "int", "So long after the cell's begin.", None, "ns", 0, MAX_AT_NS),
+    Key("period_ns", "int", "With at_ns: and again whenever this is over.", None, "ns", 100, MAX_NS),
+    Key("after", "int", "At the n-th request.", None, low=1, high=2 ** 62 - 1),
+    Key("every", "int", "At every n-th request.", None, low=1, high=2 ** 62 - 1),
+    Key("chance_ppm", "int", "At each request by chance, from the device's seed.", None, "millionths", 1, 1_000_000),
+    Key("count", "int", "Most often; without it there is no limit.", None, low=1),
+    Key("on", "enum", "Which requests count.", None, choices=("any", "read", "write", "other")),
+    Key("knob", "enum", "Key of [[device]] that changes.", None, choices=INJECT_KNOBS),
+    Key("value", "value", "Its new value.", None),
+    Key("ramp_ns", "int", "It goes there in so long, in 100 steps.", None, "ns", 0, MAX_NS),
+    Key("for_ns", "int", "Knob: it goes back after so long. Fault: see inject.md.", None, "ns", 1, MAX_NS),
+    Key("fault", "enum", "Fault that is done.", None, choices=tuple(FAULTS)),
+    Key("status", "str", "With fault = status: the error, see inject.md.", None),
+    Key("target", "int", "Port or vector that the fault is about.", None, low=0, high=31),
 )
 
 # Section name in the file, its keys, and what to call it.
@@ -258,6 +297,7 @@ SECTIONS = {
     "published": (PUBLISHED, "[published]"),
     "check": (CHECK, "[check]"),
     "ratio": (RATIO, "[[check.ratio]]"),
+    "inject": (INJECT, "[[inject]]"),
 }
 
 

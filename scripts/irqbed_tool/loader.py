@@ -14,7 +14,7 @@ from .errors import UserError
 from .keys import REQUIRED, BadValue, did_you_mean, is_number, shown
 
 TOP = ("experiment", "machine", "driver", "block", "probe", "workload", "beside", "table", "published",
-       "check", "device", "variant", "matrix", "full")
+       "check", "device", "inject", "variant", "matrix", "full")
 # Tables that [full] may change.
 FULL_MAY_CHANGE = ("machine", "driver", "block", "probe", "workload", "matrix", "check")
 
@@ -101,7 +101,7 @@ class Loader:
 
     def _scaled(self, node, parents, last, dotted, factor):
         """x1.1: the key's present value or default, times that."""
-        section = {1: parents[0], 2: "device", 4: "lu"}.get(len(parents), "")
+        section = {1: parents[0], 2: parents[0], 4: "lu"}.get(len(parents), "")
         value = node.get(last) if isinstance(node, dict) else None
         if value is None and section in knobs.SECTIONS:
             value = knobs.defaults(section).get(last)
@@ -117,10 +117,10 @@ class Loader:
             if section not in TOP:
                 self.fail(section, "unknown table", f"tables are {', '.join(TOP)}"
                           f"{did_you_mean(section, TOP)}")
-            kind = list if section == "device" else dict
+            kind = list if section in ("device", "inject") else dict
             if not isinstance(value, kind):
                 self.fail(section, "is not a table" if kind is dict else "is not a list of tables",
-                          f"write [{section}]" if kind is dict else "write [[device]]")
+                          f"write [{section}]" if kind is dict else f"write [[{section}]]")
 
     def section(self, section, table, prefix, skip=(), device=""):
         """The checked keys of one table, defaults filled in; those of other types than DEVICE are not allowed."""

@@ -135,12 +135,12 @@ def axis_key(loader, where, name, config):
         if keys[0] in ("machine", "driver", "block", "probe", "workload") and len(keys) == 2 \
                 and keys[0] in config:
             return keys
-        if (keys[0] == "device" and len(keys) == 3 and isinstance(keys[1], int)
-                and keys[1] < len(config["device"])):
+        if (keys[0] in ("device", "inject") and len(keys) == 3 and isinstance(keys[1], int)
+                and keys[1] < len(config.get(keys[0], []))):
             return keys
         loader.fail(where, "is no key that can change between cells",
-                    "use a key of machine, device.N, driver, block, workload, or of a [probe] "
-                    "that is there")
+                    "use a key of machine, device.N, driver, block, workload, or of a [probe] or "
+                    "inject.N that is there")
     found = [(section, name) for section in ("driver", "block", "machine", "workload")
              if name in knobs.table(section)]
     found += [("device", index, name) for index, device in enumerate(config["device"])
@@ -192,8 +192,8 @@ def make_cells(loader, config, axes):
         count *= len(axis.values)
     if count > MAX_CELLS:
         loader.fail("matrix", f"makes {count} cells", f"at most {MAX_CELLS} are allowed")
-    base = {key: config[key] for key in ("machine", "device", "driver", "block", "probe", "workload", "beside")
-            if key in config}
+    base = {key: config[key] for key in ("machine", "device", "inject", "driver", "block", "probe", "workload",
+                                         "beside", "check") if key in config}
     out = []
     for point in itertools.product(*(zip(axis.values, axis.settings) for axis in axes)):
         cell = copy.deepcopy(base)

@@ -5,6 +5,7 @@ fio mixes error text into its JSON exactly when I/O errors occur; recover()
 takes the object out of such output and keeps the stray lines beside it.
 """
 
+import errno
 import functools
 import json
 import re
@@ -93,6 +94,9 @@ METRICS = {
     "handler_thread_pct": Metric("handler in a thread %", -1, 0, unit="%"),
     "handover_wait_max_ns": Metric("longest hand-over us", -1, 0, 1e-3, "us"),
     "tags_reserved_ms": Metric("tags reserved ms", -1, 0),
+    "injections": Metric("injections", -1, 0),
+    "recovered": Metric("recovered by looking", -1, 0),
+    "recovered_per_injection": Metric("recovered by looking, per injection", -1, 0),
     "beside_iops": Metric("IOPS beside", 1, 2),
     "beside_iops_least": Metric("IOPS beside, least", 1, 0),
     "beside_iops_most": Metric("IOPS beside, most", 1, 0),
@@ -172,6 +176,12 @@ def job_errors(data):
         count = job.get("total_err", 0)
         total += count if count else int(bool(job.get("error", 0)))
     return total
+
+
+def has_wrong_data(data, stray):
+    """Whether fio's verify found data that is not what was written."""
+    return (any(job.get("error") == errno.EILSEQ for job in data.get("jobs", []))
+            or any(line.startswith("verify: ") for line in stray))
 
 
 def _blocks(job):
@@ -304,6 +314,20 @@ def from_device(devices):
         out["device_mean_ns"] = in_device_ns
     if done:
         out["irqs_per_io"] = sum(stats["irq"]["raised"] for stats in devices.values()) / done
+    return out
+
+
+def from_injections(devices, drivers):
+    """Metrics of a cell with [[inject]]: what was done, and what a timeout found finished without an interrupt."""
+    fired = [entry["fired"] for stats in devices.values() for entry in stats.get("inject", [])]
+    if not fired:
+        return {}
+    out = {"injections": sum(fired)}
+    recovered = [stats["recovered_without_irq"] for stats in drivers.values() if "recovered_without_irq" in stats]
+    if recovered:
+        out["recovered"] = sum(recovered)
+        if sum(fired):
+            out["recovered_per_injection"] = sum(recovered) / sum(fired)
     return out
 
 

@@ -12,7 +12,7 @@ import string
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import fio_options, knobs, metrics, vm
+from . import fio_options, inject, knobs, metrics, vm
 from .jobs import Job
 
 MODULE = "/lib/irqbed/irqbed.ko"
@@ -44,6 +44,9 @@ class Boot:
         out = []
         for device in self.config["device"]:
             known = {key: val for key, val in device.items() if key not in ("id", "type", "lu")}
+            entries = inject.entries_of(self.config, device["id"])
+            if entries:
+                known["inject"] = inject.text(entries)
             lus = [vm.Lu(str(image_path(workdir, device, lun)),
                          {key: val for key, val in lu.items() if key not in ("size_mib", "drive")})
                    for lun, lu in enumerate(device["lu"])]
@@ -78,7 +81,7 @@ def prepare_images(boot, workdir):
 def boot_key(config):
     """What cells of one boot have in common, as a text."""
     driver = {key: val for key, val in config["driver"].items() if key not in knobs.DRIVER_LIVE}
-    return json.dumps([config["machine"], config["device"], driver, config.get("probe"),
+    return json.dumps([config["machine"], config["device"], config.get("inject"), driver, config.get("probe"),
                        *(config["workload"][key] for key in BOOT_WORKLOAD)], sort_keys=True)
 
 

@@ -3,7 +3,8 @@
 
 import os
 
-from support import TINY, TempDirCase, irqbed
+from irqbed_tool.errors import UserError
+from support import TINY, TempDirCase, irqbed, tiny
 
 # (what replaces what in TINY, words that the message must have)
 FILES = (
@@ -159,7 +160,50 @@ FILES = (
     ("numjobs = [1, 2]", '"driver.policy" = ["hardirq"]', ("matrix.driver.policy", "axis twice")),
 )
 
+# An entry is what its table has, and what is wrong with it.
+ENTRIES = (
+    ("id = 'a'\nevery = 2\nfault = 'irq-lost'", None),
+    ("id = 'a'\nat_ns = 0\nperiod_ns = 100\nknob = 'units'\nvalue = 4", None),
+    ("id = 'a'\nevery = 2\nfault = 'status'\nstatus = 'ocs-fatal'\ndevice = ['ufs0']", None),
+    ("every = 2\nfault = 'irq-lost'", ("inject.0.id", "is missing")),
+    ("id = 'a;b'\nevery = 2\nfault = 'irq-lost'", ("inject.0.id", "without ';'")),
+    ("id = ''\nevery = 2\nfault = 'irq-lost'", ("inject.0.id", "1 to 31")),
+    ("id = '" + 32 * "x" + "'\nevery = 2\nfault = 'irq-lost'", ("inject.0.id", "1 to 31")),
+    ("id = 'a'\nfault = 'irq-lost'", ("inject.0", "says not when", "at_ns, after, every, chance_ppm")),
+    ("id = 'a'\nafter = 1\nevery = 2\nfault = 'irq-lost'", ("inject.0", "has after and every", "exactly one")),
+    ("id = 'a'\nat_ns = -1\nfault = 'irq-lost'", ("inject.0.at_ns", "whole number")),
+    ("id = 'a'\nevery = 0\nfault = 'irq-lost'", ("inject.0.every", "1 to")),
+    ("id = 'a'\nchance_ppm = 1_000_001\nfault = 'irq-lost'", ("inject.0.chance_ppm", "1 to 1000000")),
+    ("id = 'a'\nevery = 2\nperiod_ns = 500\nfault = 'irq-lost'", ("inject.0.period_ns", "at_ns only")),
+    ("id = 'a'\nat_ns = 2\nperiod_ns = 99\nfault = 'irq-lost'", ("inject.0.period_ns", "100 to")),
+    ("id = 'a'\nevery = 2", ("inject.0", "says not what", "knob or fault")),
+    ("id = 'a'\nevery = 2\nfault = 'hold'\nknob = 'units'", ("inject.0", "knob and fault")),
+    ("id = 'a'\nevery = 2\nfault = 'irq-los'", ("inject.0.fault", '"irq-lost"?')),
+    ("id = 'a'\nevery = 2\nfault = 'irq-no-source'", ("inject.0.fault", 'type = "ahci"')),
+    ("id = 'a'\nevery = 2\nfault = 'irq-late'", ("inject.0.for_ns", "is missing")),
+    ("id = 'a'\nevery = 2\nfault = 'status'", ("inject.0.status", "is missing", "ocs-fatal")),
+    ("id = 'a'\nevery = 2\nfault = 'status'\nstatus = 'unc'", ("inject.0.status", '"unc"', "medium-error")),
+    ("id = 'a'\nevery = 2\nfault = 'hold'\nstatus = 'busy'", ("inject.0.status", 'fault = "status"')),
+    ("id = 'a'\nevery = 2\nfault = 'hold'\nramp_ns = 5", ("inject.0.ramp_ns", "with fault")),
+    ("id = 'a'\nevery = 2\nfault = 'hold'\ntarget = 32", ("inject.0.target", "0 to 31")),
+    ("id = 'a'\nevery = 2\nfault = 'hold'\non = 'reads'", ("inject.0.on", '"read"')),
+    ("id = 'a'\nevery = 2\nfault = 'hold'\ncolour = 1", ("inject.0.colour", "unknown key")),
+    ("id = 'a'\nevery = 2\nknob = 'units'", ("inject.0.value", "is missing", "1 to 4096")),
+    ("id = 'a'\nevery = 2\nknob = 'units'\nvalue = 0", ("inject.0.value", "0 is not allowed", "units must be")),
+    ("id = 'a'\nevery = 2\nknob = 'units'\nvalue = 1.5", ("inject.0.value", "a whole number or a word")),
+    ("id = 'a'\nevery = 2\nknob = 'queue_depth'\nvalue = 1", ("inject.0.knob", '"queue_depth"')),
+    ("id = 'a'\nevery = 2\nknob = 'service_read_table'\nvalue = 1", ("inject.0.knob", "service_read_table")),
+    ("id = 'a'\nevery = 2\nknob = 'irq_latency_dist'\nvalue = 'odd'", ("inject.0.value", '"odd"', "lognormal")),
+    ("id = 'a'\nevery = 2\nknob = 'irq_latency_dist'\nvalue = 'fixed'\nramp_ns = 1", ("inject.0.ramp_ns", "a word")),
+    ("id = 'a'\nevery = 2\nfault = 'hold'\ndevice = 'ufs1'", ("inject.0.device", '"ufs1"', '"ufs0"')),
+    ("id = 'a'\nevery = 2\nfault = 'hold'\n[[inject]]\nid = 'a'\nevery = 3\nfault = 'hold'",
+     ("inject.1.id", "is taken")),
+    ("\n[[inject]]\n".join(f"id = 'e{number}'\nafter = 5\nfault = 'hold'" for number in range(33)),
+     ("inject", "more than 32")),
+)
+
 SETS = (
+    ("inject.0.every=2", "inject.0", "has 0 of them"),
     ("nonsense", "--set", "KEY=VALUE"),
     ("machine.cpus", "--set", "KEY=VALUE"),
     ("machine.cpus=0", "machine.cpus", "1 to 64"),
@@ -200,6 +244,29 @@ class BadInput(TempDirCase):
                     continue
                 self.check(done, [str(path), *words])
                 self.assertFalse((self.dir / "out").exists(), "a directory was made")
+
+    def test_entries(self):
+        for entry, words in ENTRIES:
+            with self.subTest(entry):
+                text = f"{TINY}\n[[inject]]\n{entry}\n"
+                if words is None:
+                    tiny(text)
+                    continue
+                with self.assertRaises(UserError) as caught:
+                    tiny(text)
+                for word in ("tiny.toml: ", *words):
+                    self.assertIn(word, str(caught.exception))
+                self.assertNotIn("\n", str(caught.exception))
+
+    def test_entries_by_set_and_matrix(self):
+        text = f"{TINY}\n[[inject]]\nid = 'a'\nevery = 2\nfault = 'irq-lost'\n"
+        path = self.file("tiny.toml", text)
+        self.check(irqbed("run", path, "--set", "inject.0.every=0", "--out", self.dir / "out"),
+                   ["--set: inject.0.every", "1 to"])
+        self.check(irqbed("run", self.file("axis.toml", text.replace("numjobs =", '"inject.1.every" =')),
+                          "--out", self.dir / "out"), ["matrix.inject.1.every", "inject.N"])
+        self.check(irqbed("run", self.file("both.toml", text.replace("numjobs =", '"inject.0.after" =')),
+                          "--out", self.dir / "out"), ["inject.0", "has after and every"])
 
     def test_sets(self):
         path = self.file("tiny.toml", TINY)

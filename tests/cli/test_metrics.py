@@ -96,6 +96,25 @@ class Noise(unittest.TestCase):
         self.assertGreater(metrics.job_errors(output.data), 0)
         self.assertTrue(any("Input/output error" in line for line in output.stray), output.stray)
 
+    def test_errors_that_are_allowed(self):
+        """They count and are kept; wrong data, or a fio that died, is no pass all the same."""
+        cell = tiny(TINY + "[check]\nio_errors = 'allowed'\n").cells[0]
+
+        def status(text, **more):
+            return evaluate.evaluate(cell, [exec_answer(text, **more), {"type": "end", "cell": "c"}])
+
+        entry = status(data("fio-noisy.txt"), rc=1)
+        self.assertEqual(entry["status"], "pass")
+        self.assertGreater(entry["metrics"]["io_errors"], 0)
+        self.assertTrue(entry["stray"])
+        self.assertEqual(status(data("fio-noisy.txt"), rc=0, signal=11)["status"], "failed")
+        self.assertEqual(status("verify: bad magic header 0, wanted acca\n" + data("fio-noisy.txt"), rc=1)["status"],
+                         "errors")
+        output = metrics.recover(data("fio-noisy.txt")).data
+        output["jobs"][0]["error"] = 84
+        self.assertEqual(status(json.dumps(output), rc=1)["reasons"], ["fio0: data is not what was written"])
+        self.assertEqual(status(data("fio-clean.json"), rc=1)["status"], "failed")
+
     def test_message_at_every_place(self):
         """An error line is taken out wherever in the object fio put it."""
         text = data("fio-clean.json")
