@@ -11,7 +11,7 @@ import sys
 from . import VERSION, paths
 from .errors import UserError
 
-VERBS = ("setup", "list", "run", "compare", "report", "shell", "test", "bench")
+VERBS = ("setup", "list", "run", "compare", "report", "shell", "inject", "test", "bench")
 
 EPILOG = """examples:
   irqbed run ufs-bounded-hardirq            boot, measure, print the table

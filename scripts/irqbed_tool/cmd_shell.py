@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`irqbed shell`: the VM of an experiment with its console on the terminal."""
 
+import shlex
 import subprocess
 import sys
 
-from . import cmd_run, plan, setup, vm
+from . import cmd_run, inject, plan, setup, vm
 
 
 def add_parser(sub):
@@ -19,15 +20,24 @@ def add_parser(sub):
     return parser
 
 
+def injections(config):
+    """For `irqbed inject`: the experiment's own entries, or that there are none."""
+    return [f"--device {device['id']} {shlex.quote(inject.text([entry]))}" for device in config["device"]
+            for entry in inject.entries_of(config, device["id"])] or ["ENTRY"]
+
+
 def run(args):
     exp = cmd_run.load(args)
     boot = plan.make_boots(exp.cells[:1])[0]
     setup.ensure(args, cmd_run.kernels(exp))
     with vm.Vm(boot.machine, [], plan.make_shell_job(boot), boot.extra(), mode="shell") as machine:
-        machine.devices = boot.devices(machine.dir)
+        # The experiment's injections wait for a cell's begin, which never comes here.
+        machine.devices = plan.Boot(boot.machine, {**boot.config, "inject": []}, []).devices(machine.dir)
         plan.prepare_images(boot, machine.dir)
         machine.prepare()
         print(f"irqbed: {exp.name}: a VM with {boot.machine.cpus} vCPUs, {boot.machine.clock} clock; "
               f"disk {plan.disk(boot.config)}; QMP at {machine.qmp_socket()}\n"
-              "irqbed: Ctrl-A X ends it, Ctrl-A C is QEMU's monitor", file=sys.stderr, flush=True)
+              "irqbed: Ctrl-A X ends it, Ctrl-A C is QEMU's monitor; in another terminal:\n"
+              + "".join(f"irqbed:   irqbed inject --vm {machine.dir} {words}\n" for words in injections(boot.config)),
+              end="", file=sys.stderr, flush=True)
         return subprocess.call(machine.argv())

@@ -25,6 +25,8 @@ LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1            # prctl(2)
 
 POLL_S = 0.05
+DIR_PREFIX = "irqbed-"          # of a VM's directory, among the temporary ones
+QMP_SOCKET = "qmp"
 CONSOLE_TAIL_LINES = 20
 CTL_ADDR = 3
 FIRST_DEVICE_ADDR = 4
@@ -195,7 +197,7 @@ class Vm:
         self.mode = mode
         self.overlay = list(overlay)
         self.own_dir = workdir is None
-        self.dir = Path(workdir or tempfile.mkdtemp(prefix="irqbed-"))
+        self.dir = Path(workdir or tempfile.mkdtemp(prefix=DIR_PREFIX))
         self.process = None
 
     def console(self):
@@ -205,7 +207,7 @@ class Vm:
         return self.dir / "answers"
 
     def qmp_socket(self):
-        return self.dir / "qmp"
+        return self.dir / QMP_SOCKET
 
     def argv(self):
         """The complete QEMU command line."""

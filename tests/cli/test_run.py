@@ -261,7 +261,7 @@ class Interrupted(TempDirCase):
         self.interrupt(signal.SIGTERM)
 
 
-class Shell(unittest.TestCase):
+class Shell(TempDirCase):
     def test_console_with_disks_and_fio(self):
         needs_vm()
         script = "ls -l /dev/irqbed0l0\nfio --version\nmount | grep /mnt\necho 6 times 7 is $((6 * 7))\n" \
@@ -272,3 +272,50 @@ class Shell(unittest.TestCase):
         self.assertIn("Ctrl-A X", done.stderr)
         for word in ("/dev/irqbed0l0", "fio-3.33", "/mnt type ext4", "6 times 7 is 42"):
             self.assertIn(word, text)
+
+    def test_inject_into_the_running_vm(self):
+        needs_vm()
+        env = {**command_env(), "TMPDIR": str(self.dir)}
+        none = irqbed("inject", "--list", env=env)
+        self.assertEqual((none.returncode, none.stderr.count("\n")), (2, 1), none.stderr)
+        shell = subprocess.Popen([sys.executable, "-m", "irqbed_tool", "shell", SMALL], stdin=subprocess.PIPE,
+                                 env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            for line in shell.stderr:
+                if "--vm" in line:
+                    break
+            directory = re.search(r"--vm (\S+)", line).group(1)
+            until_s = time.monotonic() + 60
+            while not os.path.exists(f"{directory}/qmp") and time.monotonic() < until_s:
+                time.sleep(0.1)
+            self.inject_all(directory, env)
+            shell.communicate("\npoweroff -f\n", timeout=600)
+            self.assertEqual(shell.returncode, 0)
+        finally:
+            shell.kill()
+            shell.wait()
+
+    def inject_all(self, directory, env):
+        slow = "id=slow,after=1,on=read,knob=irq-latency-ns,value=5000"
+        done = irqbed("inject", slow, "id=never,after=1000000000,fault=irq-lost", "--vm", directory, env=env)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        for args, words in ((["id=slow,every=2,fault=hold"], ("id=slow", "already")),
+                            (["id=x,every=2,fault=nothing"], ("nothing", "irq-lost")),
+                            (["id=x,every=2,knob=units,value=0"], ("units", "0 is not")),
+                            (["--device", "ufs7", "--list"], ("ufs7", "ufs0")),
+                            (["--vm", self.dir, "--list"], ("--vm", "irqbed shell"))):
+            bad = irqbed("inject", *args, env=env)
+            self.assertEqual((bad.returncode, bad.stdout, bad.stderr.count("\n")), (2, "", 1), bad.stderr)
+            for word in words:
+                self.assertIn(word, bad.stderr)
+        # The driver's own reads of the disk, while the guest boots, are enough.
+        until_s = time.monotonic() + 600
+        entries = [{}]
+        while not entries[0].get("fired") and time.monotonic() < until_s:
+            time.sleep(0.5)
+            done = irqbed("inject", env=env)
+            entries = list(map(json.loads, done.stdout.splitlines()))
+        self.assertEqual([(one["entry"], one["fired"], len(one["fired_ns"])) for one in entries],
+                         [(slow, 1, 1), ("id=never,after=1000000000,fault=irq-lost", 0, 0)])
+        done = irqbed("inject", "--clear", "--list", "id=new,at-ns=0,fault=irq-spurious", "--device", "ufs0", env=env)
+        self.assertEqual([json.loads(line)["id"] for line in done.stdout.splitlines()], ["new"])
