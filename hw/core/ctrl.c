@@ -41,6 +41,7 @@ static void ctrl_free(IrqbedCtrl *c)
     g_clear_pointer(&c->vm_state, qemu_del_vm_change_state_handler);
     g_clear_pointer(&c->due_timer, timer_free);
     irqbed_faults_unrealize(c);
+    irqbed_ctrl_series_free(c);
     irqbed_irq_unrealize(c);
     g_clear_pointer(&c->media, g_free);
     c->nr_media = 0;
@@ -63,6 +64,7 @@ static void irqbed_ctrl_realize(PCIDevice *dev, Error **errp)
     c->due_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, irqbed_req_run_due, c);
     c->vm_state = qdev_add_vm_change_state_handler(DEVICE(c), ctrl_vm_state, c);
     irqbed_faults_realize(c);
+    irqbed_ctrl_series_reset(c);
     if (!t->realize(c, errp)) {
         ctrl_free(c);
     }
@@ -136,6 +138,8 @@ static void irqbed_ctrl_class_init(ObjectClass *oc, void *data)
     sc->reset = irqbed_ctrl_stats_reset;
     irqbed_stats_add_property(oc);
     irqbed_inject_add_properties(oc);
+    irqbed_record_add_properties(oc);
+    sc->record = irqbed_record_get;
 }
 
 static const TypeInfo irqbed_ctrl_info = {

@@ -20,7 +20,9 @@
 #include "hist.h"
 #include "irq_shaper.h"
 #include "latency.h"
+#include "record.h"
 #include "request.h"
+#include "series.h"
 #include "stats.h"
 
 #define TYPE_IRQBED_CTRL "irqbed-ctrl"
@@ -57,6 +59,7 @@ typedef struct IrqbedKnobs {
     uint64_t irq_drop_every;
     uint64_t hold_every;
     uint64_t fail_every;
+    uint64_t series_window_ns;
     IrqbedDistTable service_read_table;
     IrqbedDistTable service_write_table;
     IrqbedDistTable irq_latency_table;
@@ -132,6 +135,8 @@ struct IrqbedCtrl {
     IrqbedIrq *irqs;
     uint32_t nr_irqs;
     IrqbedStats stats;
+    IrqbedSeries series;
+    IrqbedRecord record;
     VMChangeStateEntry *vm_state;
     QEMUTimer *due_timer;
     unsigned media_waits;       /* nested waits for host I/O */
@@ -257,6 +262,9 @@ QDict *irqbed_knobs_stats(IrqbedCtrl *c);
 QDict *irqbed_ctrl_stats(Object *obj);
 /* All counters but in_flight to 0; what is in flight counts as fetched. */
 void irqbed_ctrl_stats_reset(Object *obj);
+/* A series begins, by the knob, or there is none; the recorder, too. */
+void irqbed_ctrl_series_reset(IrqbedCtrl *c);
+void irqbed_ctrl_series_free(IrqbedCtrl *c);
 
 /*
  * irq.c: vector 0 is INTx too.  Shaping is per vector, statistics are summed.

@@ -7,6 +7,8 @@
  */
 
 #include "qemu/osdep.h"
+#include "qobject/qlist.h"
+#include "qobject/qnum.h"
 #include "ctrl.h"
 
 /* Those that have fetched anything, by number. */
@@ -23,6 +25,29 @@ static QDict *queues(const IrqbedStats *s)
         }
     }
     return dict;
+}
+
+static void put_series(QDict *all, const IrqbedSeries *s)
+{
+    QDict *dict = qdict_new();
+    QList *completions = qlist_new(), *mean = qlist_new(), *p99 = qlist_new();
+    QList *irqs = qlist_new();
+    uint32_t i;
+
+    for (i = 0; i < s->used; i++) {
+        const IrqbedHist *h = &s->windows[i].latency_ns;
+
+        qlist_append(completions, qnum_from_uint(h->count));
+        qlist_append(mean, qnum_from_uint(h->count ? h->sum / h->count : 0));
+        qlist_append(p99, qnum_from_uint(irqbed_hist_percentile(h, 990)));
+        qlist_append(irqs, qnum_from_uint(s->windows[i].irqs));
+    }
+    irqbed_stats_put(dict, "window_ns", s->window_ns);
+    qdict_put(dict, "completions", completions);
+    qdict_put(dict, "mean_ns", mean);
+    qdict_put(dict, "p99_ns", p99);
+    qdict_put(dict, "irqs", irqs);
+    qdict_put(all, "series", dict);
 }
 
 QDict *irqbed_ctrl_stats(Object *obj)
@@ -69,6 +94,9 @@ QDict *irqbed_ctrl_stats(Object *obj)
     qdict_put(all, "knobs", irqbed_knobs_stats(c));
     qdict_put(all, "inject", irqbed_inject_stats(c));
     irqbed_stats_put(all, "guest_errors", s->guest_errors);
+    if (c->series.windows) {
+        put_series(all, &c->series);
+    }
     return all;
 }
 
@@ -80,5 +108,27 @@ void irqbed_ctrl_stats_reset(Object *obj)
     memset(&c->stats, 0, sizeof(c->stats));
     c->stats.fetched = in_flight;
     c->stats.in_flight = in_flight;
+    irqbed_ctrl_series_reset(c);
     irqbed_faults_arm(c, true);
+}
+
+void irqbed_ctrl_series_reset(IrqbedCtrl *c)
+{
+    int64_t now_ns = irqbed_now_ns();
+
+    irqbed_record_begin(c, now_ns);
+    if (!c->knobs.series_window_ns) {
+        g_clear_pointer(&c->series.windows, g_free);
+        return;
+    }
+    if (!c->series.windows) {
+        c->series.windows = g_new(IrqbedSeriesWindow, IRQBED_SERIES_WINDOWS);
+    }
+    irqbed_series_begin(&c->series, c->knobs.series_window_ns, now_ns);
+}
+
+void irqbed_ctrl_series_free(IrqbedCtrl *c)
+{
+    g_clear_pointer(&c->series.windows, g_free);
+    irqbed_record_free(&c->record);
 }

@@ -48,6 +48,26 @@ void irqbed_hist_add(IrqbedHist *h, uint64_t value)
     h->bucket[irqbed_hist_index(value)]++;
 }
 
+void irqbed_hist_merge(IrqbedHist *to, const IrqbedHist *from)
+{
+    unsigned i;
+
+    if (!from->count) {
+        return;
+    }
+    if (!to->count || from->min < to->min) {
+        to->min = from->min;
+    }
+    if (from->max > to->max) {
+        to->max = from->max;
+    }
+    to->count += from->count;
+    to->sum += from->sum;
+    for (i = 0; i < IRQBED_HIST_BUCKETS; i++) {
+        to->bucket[i] += from->bucket[i];
+    }
+}
+
 uint64_t irqbed_hist_percentile(const IrqbedHist *h, unsigned per_mille)
 {
     uint64_t rank, seen = 0, value;

@@ -28,6 +28,8 @@ typedef struct IrqbedHist {
 
 void irqbed_hist_reset(IrqbedHist *h);
 void irqbed_hist_add(IrqbedHist *h, uint64_t value);
+/* Count @from's values in @to, too. */
+void irqbed_hist_merge(IrqbedHist *to, const IrqbedHist *from);
 
 /* The bucket that holds @value, and the smallest value of a bucket. */
 unsigned irqbed_hist_index(uint64_t value);

@@ -42,6 +42,8 @@ static void irq_send(IrqbedIrq *irq, const MSIMessage *msg)
     MemReentrancyGuard *guard = &DEVICE(dev)->mem_reentrancy_guard;
     bool engaged = guard->engaged_in_io;
 
+    irqbed_record_irq(irq->ctrl, irq->vector, irq->last_queue, irq->last_tag,
+                      irq->last_seq);
     /* The message may be aimed at this device's own registers. */
     guard->engaged_in_io = true;
     if (msg) {
@@ -113,6 +115,7 @@ static void irq_raise(IrqbedIrq *irq, int64_t now_ns)
         return;
     }
     c->stats.irq_raised++;
+    irqbed_series_irq(&c->series, now_ns);
     irq->raised_ns = now_ns;
     irq->await_read = true;
     irq->await_clear = true;

@@ -117,6 +117,9 @@ static const IrqbedKnob knobs[] = {
          "fault: every n-th request is never answered; 0: never"),
     KNOB("fail-every", fail_every, 0, UINT64_MAX, 0,
          "fault: every n-th read or write of a medium fails; 0: never"),
+    KNOB_NS("series-window-ns", series_window_ns,
+            "time series in the statistics, from their next reset on: first "
+            "length of a window, ns; 0: none"),
 };
 
 static uint64_t *knob_value(IrqbedCtrl *c, const IrqbedKnob *k)

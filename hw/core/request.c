@@ -48,6 +48,7 @@ static void irqbed_req_set_state(IrqbedReq *req, IrqbedReqState to)
         break;
     case IRQBED_REQ_ABORTED:
         c->stats.aborted++;
+        irqbed_record_req(req, IRQBED_MARK_ABORT, 0, irqbed_now_ns());
         break;
     case IRQBED_REQ_FREE:
         QTAILQ_REMOVE(&c->active, req, active_entry);
@@ -78,6 +79,7 @@ void irqbed_req_arrive(IrqbedReq *req)
     req->inject = 0;
     trace_irqbed_doorbell(c->name, req->queue, req->tag, req->seq);
     irqbed_req_set_state(req, IRQBED_REQ_FETCHED);
+    irqbed_record_req(req, IRQBED_MARK_FETCH, 0, req->fetch_ns);
 }
 
 /* Fault: the medium fails, or is not asked, and is left as it is. */
@@ -170,6 +172,7 @@ void irqbed_req_schedule(IrqbedReq *req)
     irqbed_faults_request(req);
     if (is_held(req, &held_ns)) {
         irqbed_req_set_state(req, IRQBED_REQ_HELD);
+        irqbed_record_req(req, IRQBED_MARK_HOLD, 0, req->fetch_ns);
         return;
     }
     s = irqbed_latency_schedule(&c->media[req->medium], &c->latency_cfg,
@@ -180,6 +183,7 @@ void irqbed_req_schedule(IrqbedReq *req)
     trace_irqbed_schedule(c->name, req->queue, req->tag, req->seq, s.unit,
                           s.start_ns - req->fetch_ns, req->due_ns);
     irqbed_req_set_state(req, IRQBED_REQ_SCHEDULED);
+    irqbed_record_req(req, IRQBED_MARK_SCHEDULE, 0, req->fetch_ns);
 
     /* What the guest changes in its buffer from here on is not written. */
     if (is_dma_refused(req) || (req->op == IRQBED_OP_WRITE &&
@@ -216,6 +220,10 @@ static void count_answer(IrqbedReq *req, unsigned answer, int64_t now_ns)
                     req->due_ns - req->start_ns);
     irqbed_hist_add(&stats->queueing_ns, req->start_ns - req->fetch_ns);
     irqbed_hist_add(&stats->device_ns, now_ns - req->fetch_ns);
+    irqbed_series_completion(&req->ctrl->series, now_ns - req->fetch_ns,
+                             now_ns);
+    irqbed_record_req(req, IRQBED_MARK_COMPLETE,
+                      !!(answer & IRQBED_ANSWER_FAILED), now_ns);
 }
 
 /* D4: data, then the transport's answer, then D5. */

@@ -91,6 +91,27 @@ QDict *irqbed_stats_all(void)
     return all;
 }
 
+static int put_record(Object *obj, void *opaque)
+{
+    QDict *record = NULL;
+
+    if (is_live_source(obj) && IRQBED_STATS_SOURCE_GET_CLASS(obj)->record) {
+        record = IRQBED_STATS_SOURCE_GET_CLASS(obj)->record(obj);
+    }
+    if (record) {
+        qdict_put(opaque, irqbed_stats_name(obj), record);
+    }
+    return 0;
+}
+
+QDict *irqbed_records_all(void)
+{
+    QDict *all = qdict_new();
+
+    object_child_foreach_recursive(object_get_root(), put_record, all);
+    return all;
+}
+
 static int reset_source(Object *obj, void *opaque)
 {
     if (is_live_source(obj)) {

@@ -26,12 +26,16 @@ struct IrqbedStatsSourceClass {
     QDict *(*stats)(Object *obj);
     /* A new measurement begins: what counts events goes back to 0. */
     void (*reset)(Object *obj);
+    /* Optional: what was recorded, see record.h; NULL: nothing was to be. */
+    QDict *(*record)(Object *obj);
 };
 
 /* The id= of a device, or the last part of its QOM path. */
 const char *irqbed_stats_name(Object *obj);
 /* { name: stats } of every realized source; the caller owns it. */
 QDict *irqbed_stats_all(void);
+/* The same, of the recorders that are on. */
+QDict *irqbed_records_all(void);
 void irqbed_stats_reset_all(void);
 /* Give a class the read-only property "stats". */
 void irqbed_stats_add_property(ObjectClass *oc);

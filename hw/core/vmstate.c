@@ -208,11 +208,59 @@ static int ctrl_post_load(void *opaque, int version_id)
 
 QEMU_BUILD_BUG_ON(sizeof(IrqbedStats) % sizeof(uint64_t));
 
+static int ctrl_pre_load(void *opaque)
+{
+    irqbed_ctrl_series_free(opaque);
+    return 0;
+}
+
+static bool series_needed(void *opaque)
+{
+    return ((IrqbedCtrl *)opaque)->series.windows;
+}
+
+static int series_pre_load(void *opaque)
+{
+    IrqbedSeries *s = &((IrqbedCtrl *)opaque)->series;
+
+    s->windows = g_new0(IrqbedSeriesWindow, IRQBED_SERIES_WINDOWS);
+    return 0;
+}
+
+static int series_post_load(void *opaque, int version_id)
+{
+    const IrqbedSeries *s = &((IrqbedCtrl *)opaque)->series;
+
+    return s->window_ns && s->used <= IRQBED_SERIES_WINDOWS ? 0 : -EINVAL;
+}
+
+QEMU_BUILD_BUG_ON(sizeof(IrqbedSeriesWindow) % sizeof(uint64_t));
+
+static const VMStateDescription vmstate_series = {
+    .name = "irqbed-ctrl/series",
+    .version_id = 1,
+    .minimum_version_id = 1,
+    .needed = series_needed,
+    .pre_load = series_pre_load,
+    .post_load = series_post_load,
+    .fields = (const VMStateField[]) {
+        VMSTATE_INT64(series.start_ns, IrqbedCtrl),
+        VMSTATE_UINT64(series.window_ns, IrqbedCtrl),
+        VMSTATE_UINT32(series.used, IrqbedCtrl),
+        /* As the statistics: counters only, all of them uint64_t. */
+        VMSTATE_BUFFER_POINTER_UNSAFE(series.windows, IrqbedCtrl, 1,
+                                      IRQBED_SERIES_WINDOWS *
+                                      sizeof(IrqbedSeriesWindow)),
+        VMSTATE_END_OF_LIST()
+    },
+};
+
 const VMStateDescription irqbed_vmstate_ctrl = {
     .name = "irqbed-ctrl",
     .version_id = 1,
     .minimum_version_id = 1,
     .pre_save = ctrl_pre_save,
+    .pre_load = ctrl_pre_load,
     .post_load = ctrl_post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_PCI_DEVICE(parent_obj, IrqbedCtrl),
@@ -232,5 +280,9 @@ const VMStateDescription irqbed_vmstate_ctrl = {
         VMSTATE_STRUCT(faults, IrqbedCtrl, 1, irqbed_vmstate_faults,
                        IrqbedFaults),
         VMSTATE_END_OF_LIST()
+    },
+    .subsections = (const VMStateDescription *const []) {
+        &vmstate_series,
+        NULL
     },
 };

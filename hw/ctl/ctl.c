@@ -17,7 +17,8 @@
  *   0x10 JOB_REWIND WO    start again at byte 0
  *   0x14 OUT_DATA   WO    append four bytes to the line buffer
  *   0x18 OUT_COMMIT WO    write the first N bytes of it out and empty it
- *   0x1c STATS_SNAP WO    1: snapshot all statistics; 2: and reset them
+ *   0x1c STATS_SNAP WO    1: snapshot all statistics; 2: and reset them;
+ *                         3: snapshot what the recorders have
  *   0x20 STATS_SIZE RO    bytes in the snapshot (JSON)
  *   0x24 STATS_DATA RO    next four bytes of it
  *   0x28 VTIME_LO   RO    virtual clock in ns; latches VTIME_HI
@@ -76,6 +77,7 @@ REG32(INSNS_HI, 0x38)
 
 #define STATS_SNAP_ONLY      1
 #define STATS_SNAP_AND_RESET 2
+#define STATS_SNAP_RECORDS   3
 
 struct IrqbedCtl {
     PCIDevice parent_obj;
@@ -110,7 +112,8 @@ static uint32_t ctl_next_word(const char *data, gsize size, uint32_t *pos)
 
 static void ctl_snapshot(IrqbedCtl *s, uint32_t what)
 {
-    g_autoptr(QDict) all = irqbed_stats_all();
+    g_autoptr(QDict) all = what == STATS_SNAP_RECORDS ? irqbed_records_all()
+                                                      : irqbed_stats_all();
 
     if (s->stats) {
         g_string_free(s->stats, true);

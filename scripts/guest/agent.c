@@ -336,10 +336,11 @@ static int step_exec(struct step *s, struct buf *b)
 
 static int step_stats(const struct step *s, struct buf *b)
 {
-	bool reset = s->count > 2 && !strcmp(s->field[2], "reset");
+	const char *how = s->count > 2 ? s->field[2] : "";
 	uint32_t size;
 
-	ctl_set(CTL_REG_STATS_SNAP, reset ? 2 : 1);
+	ctl_set(CTL_REG_STATS_SNAP, !strcmp(how, "reset") ? 2 :
+		!strcmp(how, "records") ? 3 : 1);
 	size = ctl_get(CTL_REG_STATS_SIZE);
 	buf_key(b, "name", s->field[1], strlen(s->field[1]));
 	buf_str(b, ",\"devices\":");

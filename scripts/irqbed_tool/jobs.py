@@ -46,6 +46,10 @@ class Job:
         """Snapshot the statistics of all controllers; reset them afterwards if asked."""
         return self._add("stats", name, *(["reset"] if reset else []))
 
+    def records(self, name):
+        """What the controllers have recorded for a timeline."""
+        return self._add("stats", name, "records")
+
     def insns(self, name):
         """Instructions that all vCPUs have executed so far; 0 with clock = "host"."""
         return self._add("insns", name)

@@ -59,8 +59,9 @@ class Driver(unittest.TestCase):
 
 
 class Device(unittest.TestCase):
-    # A text, an answer, one for QEMU's own test, and what docs/inject.md describes.
-    NOT_KNOBS = ("serial", "stats", "ich9", "inject", "inject_clear")
+    # A text, an answer, one for QEMU's own test, and what docs/inject.md and docs/timeline.md describe.
+    NOT_KNOBS = ("serial", "stats", "ich9", "inject", "inject_clear", "record_from_ns", "record_for_ns",
+                 "record_first", "record_requests")
 
     def test_properties_agree(self):
         """Every knob of a controller is a QOM property, and the other way round."""

@@ -15,7 +15,8 @@
                  "service-read-spread-ns=9000,service-write-ns=30000," \
                  "units=4,irq-latency-ns=3000,irq-latency-dist=uniform," \
                  "irq-latency-spread-ns=2000,irq-coalesce-timeout-ns=9000," \
-                 "irq-coalesce-count=3,hold-every=11,irq-drop-every=7"
+                 "irq-coalesce-count=3,hold-every=11,irq-drop-every=7," \
+                 "series-window-ns=500"
 
 typedef struct Seen {
     uint32_t doorbell[STEPS];
@@ -91,6 +92,8 @@ static void test_in_flight(void)
         g_assert_cmpint(moved->irq[i], ==, stayed->irq[i]);
         g_assert_cmphex(moved->status[i], ==, stayed->status[i]);
     }
+    /* The time series too, whose windows have doubled meanwhile. */
+    g_assert_nonnull(strstr(stayed->stats->str, "\"series\""));
     g_assert_cmpstr(moved->stats->str, ==, stayed->stats->str);
     g_string_free(stayed->stats, true);
     g_string_free(moved->stats, true);
