@@ -77,6 +77,7 @@ struct irqbed_config {
 	u64 irq_vectors;
 	u64 lock;
 	u64 lock_stats;
+	u64 series_window_ns;
 	u64 keep_status;
 };
 

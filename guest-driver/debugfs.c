@@ -9,6 +9,7 @@
 #include <linux/seq_file.h>
 
 #include "irqbed.h"
+#include "trend.h"
 
 static struct dentry *irqbed_debugfs_root;
 
@@ -77,11 +78,22 @@ static ssize_t irqbed_knob_write(struct file *file, const char __user *buf,
 	if (err)
 		return err;
 	mutex_lock(&ctrl->config_mutex);
+	if (irqbed_knob_val(knob, &ctrl->config) ==
+	    &ctrl->config.series_window_ns) {
+		err = irqbed_series_prepare(ctrl, val);
+		if (err) {
+			mutex_unlock(&ctrl->config_mutex);
+			return err;
+		}
+	}
 	irqbed_drain(ctrl);
 	/* A reset, too, sees one value; so does a handler that came for nothing. */
 	mutex_lock(&ctrl->recover_mutex);
 	WRITE_ONCE(*irqbed_knob_val(knob, &ctrl->config), val);
 	irqbed_irq_sync(ctrl);
+	if (irqbed_knob_val(knob, &ctrl->config) ==
+	    &ctrl->config.series_window_ns)
+		irqbed_series_reset(ctrl);
 	mutex_unlock(&ctrl->recover_mutex);
 	irqbed_tags_remap(ctrl);
 	irqbed_tags_share(ctrl);

@@ -10,6 +10,7 @@
 
 #include "irqbed.h"
 #include "trace.h"
+#include "trend.h"
 
 /**
  * irqbed_ack() - read and clear the interrupt status of a vector's queues
@@ -97,6 +98,8 @@ static irqreturn_t irqbed_irq_hard(int irq, void *data)
 	trace_irqbed_hardirq(vec, &res, ns);
 	if (res.left)
 		trace_irqbed_handover(vec, &res, ns);
+	if (irqbed_has_series(ctrl))
+		irqbed_series_irq(ctrl, res.left);
 	/* As a driver that looks for work, and forgets to acknowledge. */
 	if (config->keep_status && !res.left && !res.done)
 		return IRQ_NONE;

@@ -10,6 +10,7 @@
 #include <linux/module.h>
 
 #include "irqbed.h"
+#include "trend.h"
 
 static DEFINE_IDA(irqbed_ida);
 
@@ -23,6 +24,7 @@ static void irqbed_ctrl_init(struct irqbed_ctrl *ctrl, struct pci_dev *pdev,
 	spin_lock_init(&ctrl->mask_lock);
 	mutex_init(&ctrl->config_mutex);
 	mutex_init(&ctrl->recover_mutex);
+	spin_lock_init(&ctrl->series_lock);
 	INIT_WORK(&ctrl->recover_work, irqbed_recover_work);
 	INIT_WORK(&ctrl->plug_work, irqbed_plug_work);
 }
@@ -43,6 +45,10 @@ static int irqbed_hw_init(struct irqbed_ctrl *ctrl)
 	ctrl->cpu_times = devm_alloc_percpu(&pdev->dev, struct irqbed_cpu_times);
 	if (!ctrl->cpu_times)
 		return -ENOMEM;
+	err = irqbed_series_prepare(ctrl, ctrl->config.series_window_ns);
+	if (err)
+		return err;
+	irqbed_series_reset(ctrl);
 	err = ctrl->ops->alloc(ctrl);
 	if (err)
 		return err;

@@ -230,6 +230,8 @@ IRQBED_KNOB(lock, irqbed_lock_words, 0, 1, false, true, port, "word",
 	    "what protects command state: host, one lock for all queues; port, one for each");
 IRQBED_KNOB(lock_stats, irqbed_switch_words, 0, 1, false, true, off, "word",
 	    "measure how long locks are waited for and held: off or on");
+IRQBED_KNOB(series_window_ns, NULL, 0, 1000000000000, false, true, 0, "ns",
+	    "time series in the statistics: first length of a window, 0 is none");
 IRQBED_KNOB(keep_status, irqbed_switch_words, 0, 1, false, true, off, "word",
 	    "fault: never clear the interrupt status: off or on");
 
@@ -255,6 +257,7 @@ IRQBED_PARAM(irq_mode);
 IRQBED_PARAM(irq_vectors);
 IRQBED_PARAM(lock);
 IRQBED_PARAM(lock_stats);
+IRQBED_PARAM(series_window_ns);
 IRQBED_PARAM(keep_status);
 
 const struct irqbed_knob *const irqbed_knobs[] = {
@@ -280,6 +283,7 @@ const struct irqbed_knob *const irqbed_knobs[] = {
 	&irqbed_knob_irq_vectors,
 	&irqbed_knob_lock,
 	&irqbed_knob_lock_stats,
+	&irqbed_knob_series_window_ns,
 	&irqbed_knob_keep_status,
 };
 

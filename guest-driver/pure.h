@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the pure files (policy, hist) need from their surroundings, so that
+ * What the pure files (policy, hist, series) need from their surroundings, so that
  * the same text builds into the module and into the host's unit tests.
  */
 #ifndef IRQBED_PURE_H

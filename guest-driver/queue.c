@@ -18,6 +18,7 @@
 
 #include "irqbed.h"
 #include "trace.h"
+#include "trend.h"
 
 /**
  * irqbed_queues_alloc() - make a controller's queues
@@ -199,6 +200,8 @@ static blk_status_t irqbed_queue_rq(struct blk_mq_hw_ctx *hctx,
 		cmd->retries = 0;
 		cmd->lun = disk->lun;
 		cmd->state = IRQBED_CMD_IDLE;
+		if (irqbed_has_series(ctrl))
+			cmd->submit_ns = local_clock();
 	}
 	cmd->alone = false;
 	cmd->error = BLK_STS_OK;
@@ -271,6 +274,8 @@ static void irqbed_end(struct irqbed_queue *q, struct request *rq, u32 tag,
 	}
 	this_cpu_inc(q->stats->ended[irqbed_where_am_i()]);
 	trace_irqbed_end(q, cmd, tag, status, ctx);
+	if (irqbed_has_series(q->ctrl))
+		irqbed_series_end(q->ctrl, cmd);
 	blk_mq_end_request(rq, status);
 }
 

@@ -8,6 +8,7 @@
 #include <linux/seq_file.h>
 
 #include "irqbed.h"
+#include "trend.h"
 
 static const char *const irqbed_state_words[] = {
 	[IRQBED_QUEUE_LIVE] = "live",
@@ -158,8 +159,10 @@ static void irqbed_queues_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
 		struct irqbed_counts c = { };
 
 		irqbed_counts_add(&c, ctrl->queues[i]);
-		seq_printf(m, "%s\n\"%u\":{\"state\":\"%s\",", i ? "," : "", i,
-			   irqbed_state_words[READ_ONCE(ctrl->queues[i]->state)]);
+		seq_printf(m, "%s\n\"%u\":{\"state\":\"%s\",\"doorbells\":%llu,",
+			   i ? "," : "", i,
+			   irqbed_state_words[READ_ONCE(ctrl->queues[i]->state)],
+			   ctrl->queues[i]->seq);
 		irqbed_counts_print(&c, m);
 		seq_puts(m, "}");
 	}
@@ -329,6 +332,7 @@ int irqbed_stats_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
 	irqbed_locks_print(ctrl, m);
 	irqbed_times_print(ctrl, m);
 	irqbed_config_print(ctrl, m);
+	irqbed_series_print(ctrl, m);
 	seq_printf(m, ",\"state\":\"%s\"}\n",
 		   irqbed_state_words[irqbed_state(ctrl)]);
 	return 0;
@@ -364,6 +368,7 @@ void irqbed_stats_reset(struct irqbed_ctrl *ctrl)
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(ctrl->cpu_times, cpu), 0,
 		       sizeof(*ctrl->cpu_times));
+	irqbed_series_reset(ctrl);
 	ctrl->resets = 0;
 	ctrl->resets_failed = 0;
 }

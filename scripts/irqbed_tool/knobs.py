@@ -84,6 +84,8 @@ CONTROLLER = (
     Key("irq_drop_every", "int", "Every n-th completion raises no interrupt; 0: never.", 0),
     Key("hold_every", "int", "Every n-th request is never completed until a reset; 0: never.", 0),
     Key("fail_every", "int", "Every n-th read or write fails, the medium untouched; 0: never.", 0),
+    Key("series_window_ns", "int", "Time series in the statistics: first length of a window; 0: none. "
+        "[series] sets it.", 0, "ns", 0, MAX_NS),
     Key("seed", "int", "Seed of this controller's generators.", None),
 )
 
@@ -160,6 +162,8 @@ DRIVER = (
         "port: one for each.", "port", choices=("host", "port")),
     Key("lock_stats", "enum", "Measure how long locks are waited for and held.", "off",
         choices=("off", "on")),
+    Key("series_window_ns", "int", "Time series in the statistics: first length of a window; 0: none. "
+        "[series] sets it.", 0, "ns", 0, MAX_NS),
     Key("keep_status", "enum", "Fault: the driver never clears the interrupt status.", "off",
         choices=("off", "on")),
 )
@@ -175,6 +179,13 @@ PROBE = (
 # What a key without a default of its own takes.
 TAKEN_FROM = {"seed": "machine.seed", "cpu": "machine.irq_cpu"}
 
+# A time series of the devices and of our driver, for each cell.
+SERIES = (
+    Key("window_us", "number", "First length of a window; when a run has more than 256 of them, neighbours "
+        "become one and it doubles. 0: no series. Without this key: a hundredth of the load's runtime if there "
+        "is an [[inject]], else 0.", 0, "us", 0, MAX_NS // 1000),
+)
+
 # Of every disk's request queue, written to /sys/block/DISK/queue before each cell.
 BLOCK = (
     Key("rq_affinity", "int", "Where the block layer finishes a request: 0: where the driver did; "
@@ -187,7 +198,7 @@ BLOCK = (
 # Of [driver], what can be changed while the module is loaded (debugfs).
 DRIVER_LIVE = ("policy", "time_limit_ns", "max_completions", "thread_cpus", "poll_weight", "poll_budget",
                "poll_time_ns", "work_kind", "flood_window_ns", "flood_enter_pct", "flood_leave_pct",
-               "flood_rest", "tag_sharing", "lock", "lock_stats", "keep_status")
+               "flood_rest", "tag_sharing", "lock", "lock_stats", "series_window_ns", "keep_status")
 
 WORKLOAD = (
     Key("tool", "enum", "Program that makes the load.", "fio", choices=("fio", "dd")),
@@ -291,6 +302,7 @@ SECTIONS = {
     "driver": (DRIVER, "[driver]"),
     "probe": (PROBE, "[probe]"),
     "block": (BLOCK, "[block]"),
+    "series": (SERIES, "[series]"),
     "workload": (WORKLOAD, "[workload]"),
     "beside": (BESIDE, "[beside.NAME]"),
     "table": (TABLE, "[table]"),
