@@ -73,7 +73,7 @@ def evaluate(cell, answers):
     verdict = Verdict()
     entry = {"id": cell.id, "params": cell.params}
     runs = []
-    device, driver, guest, settled = {}, {}, {}, {}
+    device, driver, guest, settled, reset_ns = {}, {}, {}, {}, 0
     for answer, following in zip(answers, [*answers[1:], None]):
         kind = answer["type"]
         if kind == "write":
@@ -88,6 +88,8 @@ def evaluate(cell, answers):
             settled = {"tags_reserved_ms": int(answer["out"])}
         elif kind == "read":
             _read(answer, cell, entry, driver, guest, verdict)
+        elif kind == "stats" and answer["name"] == "before":
+            reset_ns = answer["t_ns"]
         elif kind == "stats" and answer["name"] == "device":
             device = dict(answer["devices"])
         elif kind == "dmesg":
@@ -100,6 +102,10 @@ def evaluate(cell, answers):
         check_probe(probe, cell.config["probe"]["cpu"], verdict)
     check_conservation(device, driver, verdict)
     inject.check_fired(cell.config, device, verdict)
+    series = {side: found for side, stats in (("device", device), ("driver", driver))
+              if (found := take_series(stats, reset_ns))}
+    if series:
+        entry["series"] = series
     good = [run for run in runs if run]
     load_ns = sum(run.get("runtime_ms", 0) for run in good) * 1e6
     of_cell = {**metrics.from_device(device), **metrics.from_driver(driver, load_ns),
@@ -207,6 +213,20 @@ def check_probe(probe, wanted, verdict):
         verdict.add("failed", f"none of the probe's {probe['sent']} interrupts was answered")
     elif cpus != [str(wanted)]:
         verdict.add("failed", f"the probe was answered by vCPU {', '.join(cpus)}, not {wanted}")
+
+
+def take_series(stats, reset_ns):
+    """{controller: its time series}, taken out of its statistics; RESET_NS: when the devices' were reset."""
+    found = {}
+    for name, of_one in stats.items():
+        series = of_one.pop("series", None)
+        if series:
+            done, window_ns = series["completions"], series["window_ns"]
+            start_ns = series.pop("since_ns", reset_ns) - reset_ns
+            found[name] = {**series, "start_ns": start_ns, "iops": [round(count * 1e9 / window_ns, 1) for count in done],
+                           **{key: [value if count else None for value, count in zip(series[key], done)]
+                              for key in ("mean_ns", "p99_ns")}}
+    return found
 
 
 def check_conservation(device, driver, verdict):

@@ -12,7 +12,7 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import inject, matrix, paths
+from . import fio_options, inject, matrix, paths
 from .errors import UserError
 from .keys import did_you_mean, shown
 from .loader import Loader, take_over
@@ -85,6 +85,16 @@ def from_tables(raw, label, sets=()):
     return full if quick.config["workload"]["full"] else quick
 
 
+def set_series(loader, config, raw):
+    """[series] for the devices and the driver, where they have no window of their own."""
+    series = loader.section("series", raw.get("series", {}), "series")
+    if config.get("inject") and "window_us" not in raw.get("series", {}) and "runtime" in config["workload"]:
+        series["window_us"] = fio_options.seconds(config["workload"]["runtime"]) * 1e6 / 100
+    config["series"] = series
+    for table in (*config["device"], config["driver"]):
+        table["series_window_ns"] = table["series_window_ns"] or round(series["window_us"] * 1000)
+
+
 def build(loader, raw):
     """Experiment from merged tables."""
     config = {name: loader.section(name, raw.get(name, {}), name)
@@ -104,6 +114,7 @@ def build(loader, raw):
     config["check"] = loader.check_table(raw.get("check", {}))
     if "variant" in raw:
         config["variant"] = matrix.make_variants(loader, raw["variant"])
+    set_series(loader, config, raw)
     axes = matrix.make_axes(loader, raw.get("matrix", {}), config)
     config["matrix"] = {axis.name: list(axis.values) for axis in axes}
     config["table"] = matrix.make_table(loader, raw.get("table", {}), axes)

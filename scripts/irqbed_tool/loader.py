@@ -13,10 +13,10 @@ from . import fio_options, knobs
 from .errors import UserError
 from .keys import REQUIRED, BadValue, did_you_mean, is_number, shown
 
-TOP = ("experiment", "machine", "driver", "block", "probe", "workload", "beside", "table", "published",
+TOP = ("experiment", "machine", "driver", "block", "series", "probe", "workload", "beside", "table", "published",
        "check", "device", "inject", "variant", "matrix", "full")
 # Tables that [full] may change.
-FULL_MAY_CHANGE = ("machine", "driver", "block", "probe", "workload", "matrix", "check")
+FULL_MAY_CHANGE = ("machine", "driver", "block", "series", "probe", "workload", "matrix", "check")
 
 
 def parse_value(text):

@@ -283,8 +283,8 @@ def add_settle(job, config):
         job.shell("settle", settle_script(debugfs_dirs(config).values()), SETUP_LIMIT_MS)
 
 
-def add_cell_steps(job, cell):
-    """One cell: set the driver, reset the counters, measure, read them."""
+def add_cell_steps(job, cell, recorder=None):
+    """One cell: set the driver, reset the counters, measure, read them; RECORDER: a timeline.Recorder."""
     config = cell.config
     ours = config["driver"]["module"] == "irqbed"
     dirs = debugfs_dirs(config) if ours else {}
@@ -297,11 +297,15 @@ def add_cell_steps(job, cell):
             if value != "default":
                 job.write(f"/sys/block/{name}/queue/{key}", value)
     job.exec("sync", ["sync"])
+    if recorder:
+        recorder.before_reset(job)
     for path in dirs.values():
         job.write(f"{path}/reset_stats", "1")
     job.stats("before", reset=True)
     workload = config["workload"]
     job.read("guest.before", "/proc/stat")
+    if recorder:
+        recorder.before_load(job)
     for number in range(workload["repeats"]):
         if workload["tool"] == "dd":
             job.write("/proc/sys/vm/drop_caches", "3")
@@ -309,6 +313,8 @@ def add_cell_steps(job, cell):
             job.write(f"{next(iter(dirs.values()))}/test_unit_ready", lun)
         job.exec(f"{workload['tool']}{number}", load_argv(config), limit_ms(workload))
     job.read("guest.after", "/proc/stat")
+    if recorder:
+        recorder.after_load(job)
     add_settle(job, config)
     job.exec("sync", ["sync"])
     for name, path in dirs.items():
@@ -323,13 +329,13 @@ def add_cell_steps(job, cell):
     job.end()
 
 
-def make_job(boot):
+def make_job(boot, recorder=None):
     """The whole job file of a boot."""
     job = Job()
     add_boot_steps(job, boot)
     add_warmup(job, boot)
     for cell in boot.cells:
-        add_cell_steps(job, cell)
+        add_cell_steps(job, cell, recorder)
     return job.poweroff()
 
 

@@ -107,9 +107,8 @@ def script(data, kind):
     return "\n".join([*lines, "unset multiplot", ""])
 
 
-def draw(data, kind):
-    """The picture's bytes ("svg" or "png"); None without gnuplot, or when there is nothing to draw."""
-    text = script(data, kind)
+def draw(text):
+    """The bytes of the picture that a program makes; None without gnuplot, or without a program."""
     if text is None or not shutil.which(PROGRAM):
         return None
     done = subprocess.run([PROGRAM], input=text.encode(), capture_output=True, check=False)
@@ -118,9 +117,9 @@ def draw(data, kind):
     return done.stdout
 
 
-def save(out, data):
-    """DIR/plot.svg and DIR/plot.png."""
+def save(out, name, make, data):
+    """DIR/NAME.svg and DIR/NAME.png; MAKE: script() of this file or of another."""
     for kind in FORMATS:
-        picture = draw(data, kind)
+        picture = draw(make(data, kind))
         if picture is not None:
-            results.replace(out / f"plot.{kind}", picture)
+            results.replace(out / f"{name}.{kind}", picture)

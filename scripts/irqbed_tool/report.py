@@ -4,7 +4,7 @@
 import base64
 import html
 
-from . import plot, table
+from . import plot, plot_time, table
 from .matrix import label
 from .metrics import METRICS
 
@@ -66,12 +66,12 @@ def cells_table(data):
     return html_table(heads, rows)
 
 
-def picture(data):
-    """The plot, within the page; nothing without gnuplot."""
-    svg = plot.draw(data, "svg")
+def picture(make, text, data):
+    """A plot, within the page; nothing without gnuplot, or when there is nothing to draw."""
+    svg = plot.draw(make(data, "svg"))
     if svg is None:
         return ""
-    return f'<p><img alt="plot of the table" src="data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"></p>\n'
+    return f'<p><img alt="{text}" src="data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"></p>\n'
 
 
 def section(name, data):
@@ -82,7 +82,8 @@ def section(name, data):
     return "".join([
         cell("h2", f"{data['experiment']}: {data['title']}"),
         "<p>", cell("code", name), " status ", cell("span", data["status"], good),
-        html.escape(f", clock {data['clock']}, seed {data['seed']}"), "</p>\n", main_table(tab), picture(data),
+        html.escape(f", clock {data['clock']}, seed {data['seed']}"), "</p>\n", main_table(tab),
+        picture(plot.script, "plot of the table", data), picture(plot_time.script, "plot over time", data),
         "<ul>", *(cell("li", note) for note in table.notes(data, tab)), "</ul>\n",
         "<details><summary>All metrics</summary>\n", cells_table(data), "</details>\n",
         "<details><summary>Configuration</summary>\n", cell("pre", config), "</details>\n"])

@@ -5,7 +5,7 @@ import shutil
 import unittest
 import xml.etree.ElementTree as ET
 
-from irqbed_tool import plot, report
+from irqbed_tool import plot, plot_time, report
 from support import TINY, made_results, published_as_measured, tiny
 
 
@@ -42,16 +42,60 @@ class Script(unittest.TestCase):
         self.assertEqual(plot.quoted('a"b\\c\nd'), '"a\\"b\\\\c d"')
 
 
+def with_series(**inject):
+    """Results whose cells have a time series, of two controllers, and what was injected in the first."""
+    data = made_results(tiny(TINY + '[table]\ncolumns = "policy"\n'))
+    for cell in data["cells"]:
+        cell["series"] = {"driver": {
+            "ufs0": {"window_ns": 2_000_000, "completions": [0, 2, 4], "iops": [0, 1000, 2000],
+                     "mean_ns": [None, 10_000, 20_000], "p99_ns": [None, 30_000, 40_000]},
+            "ufs1": {"window_ns": 2_000_000, "start_ns": -1_900_000, "completions": [0, 0, 2], "iops": [0, 0, 1000],
+                     "mean_ns": [None, None, 30_000], "p99_ns": [None, None, 70_000]}}}
+        cell["device"] = {"ufs0": {"inject": [{"id": "slow", "fired_ns": [3_000_000]}]}} if inject else {}
+    if inject:
+        data["config"]["inject"] = [{"id": "slow", **inject}]
+    return data
+
+
+class Time(unittest.TestCase):
+    def test_nothing_without_a_series(self):
+        self.assertIsNone(plot_time.script(made_results(), "svg"))
+
+    def test_controllers_are_one(self):
+        """IOPS are added up, the mean is of all requests, p99 is the worst."""
+        series = plot_time.series_of(with_series()["cells"][0])
+        self.assertEqual(series["iops"], [0, 2000, 2000])
+        self.assertEqual(series["mean_ns"], [None, 20_000, 20_000])
+        self.assertEqual(series["p99_ns"], [None, 70_000, 40_000])
+
+    def test_curves_and_marks(self):
+        script = plot_time.script(with_series(for_ns=500_000), "svg")
+        self.assertIn("<< END\n1 NaN\n3 70\n5 40\nEND", script)
+        self.assertIn('title "bounded"', script)
+        self.assertIn("set object 1 rectangle from 3, graph 0 to 3.5, graph 1", script)
+        self.assertIn("set arrow 1 from 3, graph 0 to 3, graph 1", script)
+        self.assertNotIn("set arrow 1", plot_time.script(with_series(), "svg"))
+
+    def test_picture(self):
+        if not shutil.which(plot.PROGRAM):
+            self.skipTest("gnuplot is not installed: run scripts/irqbed setup")
+        svg = plot.draw(plot_time.script(with_series(for_ns=0), "svg"))
+        for word in ("1: p99 latency us", "2: IOPS", "bounded", "hardirq"):
+            self.assertIn(word, words(svg))
+        page = report.page([("DIR", with_series(for_ns=0))])
+        self.assertIn('alt="plot over time"', page)
+
+
 @unittest.skipUnless(shutil.which(plot.PROGRAM), "gnuplot is not installed: run scripts/irqbed setup")
 class Picture(unittest.TestCase):
     def test_svg_is_whole_and_the_same_twice(self):
-        svg = plot.draw(published_as_measured(), "svg")
-        self.assertEqual(svg, plot.draw(published_as_measured(), "svg"))
+        svg = plot.draw(plot.script(published_as_measured(), "svg"))
+        self.assertEqual(svg, plot.draw(plot.script(published_as_measured(), "svg")))
         for word in ("read/1", "write/8", "avg IOPS", "threaded, published"):
             self.assertIn(word, words(svg))
 
     def test_png(self):
-        self.assertEqual(plot.draw(made_results(), "png")[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(plot.draw(plot.script(made_results(), "png"))[:8], b"\x89PNG\r\n\x1a\n")
 
     def test_report_holds_the_picture(self):
         self.assertIn('src="data:image/svg+xml;base64,', report.page([("DIR", made_results())]))
