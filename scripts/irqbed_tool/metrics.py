@@ -71,6 +71,7 @@ METRICS = {
     "probe_max_ns": Metric("probe max us", -1, 0, 1e-3, "us"),
     "probe_missed": Metric("probe missed", -1, 0),
     "irqs": Metric("interrupts", -1, 0),
+    "irqs_none": Metric("interrupts for nothing", -1, 0),
     "completions_per_irq": Metric("completions per interrupt", 1, 0),
     "handovers_policy": Metric("hand-overs, policy", -1, 0),
     "handovers_time": Metric("hand-overs, time", -1, 0),
@@ -244,7 +245,8 @@ def from_contexts(drivers, load_ns):
     def total(*path):
         return sum(functools.reduce(lambda node, key: node[key], path, one) for one in stats)
 
-    out = {"irqs": total("irqs"), "polls": total("polls"), "poll_rearms": total("poll", "rounds"),
+    out = {"irqs": total("irqs"), "irqs_none": total("irqs_none"), "polls": total("polls"),
+           "poll_rearms": total("poll", "rounds"),
            "poll_pauses": total("poll", "pauses", "time") + total("poll", "pauses", "count")}
     for reason in ("policy", "time", "count", "flood"):
         out[f"handovers_{reason}"] = total("handovers", reason)

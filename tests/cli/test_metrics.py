@@ -46,7 +46,8 @@ class Contexts(unittest.TestCase):
 
     @staticmethod
     def stats(**more):
-        return {"completed": 90, "failed": 10, "irqs": 40, "redirected": 25, "polls": 50, "polled_completions": 5,
+        return {"completed": 90, "failed": 10, "irqs": 40, "irqs_none": 0, "redirected": 25, "polls": 50,
+                "polled_completions": 5,
                 "handovers": {"policy": 1, "time": 2, "count": 3, "flood": 4},
                 "ended": {"hardirq": 60, "softirq": 30, "process": 10},
                 "hard_context": {"hardirq": 30, "thread": 10},
@@ -59,8 +60,9 @@ class Contexts(unittest.TestCase):
         other = self.stats(irqs=60, polls=0, polled_completions=0, handover_wait_ns={"max": 900}, hard_context={"hardirq": 60, "thread": 0})
         found = metrics.from_contexts({"ufs0": self.stats(), "ufs1": other}, 100_000)
         self.assertEqual(found, {
-            "irqs": 100, "completions_per_irq": 2, "handovers_policy": 2, "handovers_time": 4, "handovers_count": 6,
-            "handovers_flood": 8, "poll_rearms": 8, "completions_per_poll": 7.5, "poll_pauses": 22,
+            "irqs": 100, "irqs_none": 0, "completions_per_irq": 2, "handovers_policy": 2, "handovers_time": 4,
+            "handovers_count": 6, "handovers_flood": 8, "poll_rearms": 8, "completions_per_poll": 7.5,
+            "poll_pauses": 22,
             "ended_hardirq_pct": 60, "ended_softirq_pct": 30, "redirected_pct": 25, "handler_thread_pct": 10,
             "handover_wait_max_ns": 900, "polls": 50, "ended_polled_pct": 2.5,
             "irq_cpu_pct": 0.004, "softirq_cpu_pct": 10, "thread_cpu_pct": 0.8, "polled_cpu_pct": 0.4,
