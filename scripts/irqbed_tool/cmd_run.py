@@ -109,13 +109,16 @@ def run(args):
     results.replace(out / "table.txt", table.text(data))
     plot.save(out, "plot", plot.script, data)
     plot.save(out, "plot-time", plot_time.script, data)
-    if recorded and complete:
-        work.progress.say(f"timeline: cell {recorded[0].id} once more, recorded")
-        chrome.save(Path(args.timeline), timeline.record(*recorded, limit_s))
-        work.progress.say(f"the timeline is in {args.timeline}")
     sys.stdout.write(results.text(data) if args.json else table.text(data))
     sys.stdout.flush()
     work.progress.say(f"results are in {out}")
     if not complete:
         raise KeyboardInterrupt
+    if recorded:
+        work.progress.say(f"timeline: cell {recorded[0].id} once more, recorded")
+        trace = timeline.record(*recorded, limit_s)
+        chrome.save(Path(args.timeline), trace)
+        status = trace["otherData"]["cell_status"]
+        work.progress.say(f"the timeline is in {args.timeline}"
+                          + ("" if status == "pass" else f"; the recorded cell: {status}"))
     return 0 if data["status"] == "pass" else 1
