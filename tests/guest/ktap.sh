@@ -399,7 +399,7 @@ mcq_test() { # VECTORS
 		knob policy "$policy"
 		reset_stats
 		succeeds "$policy: data is right" fio_verify --filename="$DISK" --numjobs=4 --size=2m \
-			--offset_increment=4m --iodepth=16
+			--offset_increment=4m --iodepth=16 --cpus_allowed=0-3 --cpus_allowed_policy=split
 		conserved "$policy"
 		# The first one is for what nobody polls for.
 		[ "$policy" = polled ] && want=3 || want=4
