@@ -75,17 +75,21 @@ def panel(tab, number, row, cells, kind):
                   + ("NaN" if value is None else f"{value * scale:.6g}") for window, value in enumerate(series[key])]
         lines.append("END")
         plots.append(f"{data} using 1:2 title {plot.quoted(name)} with lines linewidth 1.5 "
-                     f"linecolor rgb {plot.quoted(plot.COLOURS[place % len(plot.COLOURS)])}")
+                     f"linecolor rgb {plot.quoted(plot.COLOURS[place % len(plot.COLOURS)])} "
+                     f"dashtype {1 + place // len(plot.COLOURS)}")
     return [*lines, f"set title {plot.quoted(f'{row}: {title}' if row else title)}", "plot " + ", \\\n  ".join(plots)]
 
 
-def mark_lines(found):
-    """gnuplot's lines for what was injected."""
+def mark_lines(found, span):
+    """gnuplot's lines for what was injected, within the SPAN that is shown."""
     out = ["unset arrow", "unset object"]
     for number, (begin, end) in enumerate(found, 1):
-        if end:
-            out.append(f"set object {number} rectangle from {begin:.6g}, graph 0 to {end:.6g}, graph 1 behind "
+        first, last = max(begin, span[0]), min(end, span[1])
+        if first < last:
+            out.append(f"set object {number} rectangle from {first:.6g}, graph 0 to {last:.6g}, graph 1 behind "
                        "fillcolor rgb '#f3e3c3' fillstyle solid noborder")
+        if not span[0] <= begin <= span[1]:
+            continue
         out.append(f"set arrow {number} from {begin:.6g}, graph 0 to {begin:.6g}, graph 1 nohead back "
                    "linecolor rgb '#909090' dashtype 2")
     return out
@@ -111,14 +115,14 @@ def script(data, kind):
     if not found:
         return None
     tab = table.make(data)
-    shown = list(found.items())[:MAX_ROWS]
+    shown, span = list(found.items())[:MAX_ROWS], span_ms(found)
     more = f" (the first {MAX_ROWS} of {len(found)} rows)" if len(found) > MAX_ROWS else ""
     lines = [f"set terminal {plot.FORMATS[kind]} size {PANEL_PX[0] * len(PANELS)},{PANEL_PX[1] * len(shown) + 40}",
              f"set multiplot layout {len(shown)},{len(PANELS)} title {plot.quoted(data['title'] + more)}",
-             "set yrange [0:*]", "set xrange [{:.6g}:{:.6g}]".format(*span_ms(found)), "set grid ytics", "set key outside right top",
+             "set yrange [0:*]", "set xrange [{:.6g}:{:.6g}]".format(*span), "set grid ytics", "set key outside right top",
              f"set xlabel {plot.quoted('ms since the beginning')}"]
     for number, (row, cells) in enumerate(shown):
-        lines += mark_lines(marks(data, next(iter(cells.values()))))
+        lines += mark_lines(marks(data, next(iter(cells.values()))), span)
         for place, what in enumerate(PANELS):
             lines += panel(tab, number * len(PANELS) + place, row, cells, what)
     return "\n".join([*lines, "unset multiplot", ""])

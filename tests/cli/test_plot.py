@@ -76,6 +76,18 @@ class Time(unittest.TestCase):
         self.assertIn("set arrow 1 from 3, graph 0 to 3, graph 1", script)
         self.assertNotIn("set arrow 1", plot_time.script(with_series(), "svg"))
 
+    def test_what_began_before_is_cut(self):
+        """A line is within the picture or not there."""
+        data = with_series(for_ns=2_900_000)
+        for cell in data["cells"]:
+            cell["series"]["driver"]["ufs0"].update(start_ns=4_000_000)
+            del cell["series"]["driver"]["ufs1"]
+            cell["device"]["ufs0"]["inject"][0]["fired_ns"] = [1_000_000]
+        script = plot_time.script(data, "svg")
+        self.assertIn("set xrange [2:10]", script)
+        self.assertIn("set object 1 rectangle from 2, graph 0 to 3.9, graph 1", script)
+        self.assertNotIn("set arrow 1", script)
+
     def test_picture(self):
         if not shutil.which(plot.PROGRAM):
             self.skipTest("gnuplot is not installed: run scripts/irqbed setup")
