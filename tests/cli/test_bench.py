@@ -45,10 +45,10 @@ class Peers(unittest.TestCase):
         both = {name: dict(zip(bench_peers.DEPTHS, pair)) for name, pair in costs.items()}
         result = bench_peers.compare({name: {"insns": each, "cpu_ns": each} for name, each in both.items()})
         self.assertEqual(result["ratios"], {
-            "device_cpu_vs_qemu_ufs": 1.2, "device_cpu_vs_qemu_nvme": 1.5, "driver_insns_vs_stock_ufs": 0.5,
-            "driver_insns_vs_null_blk": 1.5})
+            "device_cpu_vs_qemu_ufs": 1.2, "device_cpu_vs_qemu_nvme": 1.5, "all_insns_vs_stock_ufs": 0.5,
+            "driver_insns_vs_null_blk": 1.5, "driver_insns_vs_stock_ufs": 0.25})
         self.assertEqual(result["info"]["driver_insns_vs_null_blk_qd1"], 1.0)
-        self.assertEqual(result["info"]["above_null_blk_vs_stock_ufs_qd32"], 0.25)
+        self.assertEqual(result["info"]["driver_insns_vs_stock_ufs_qd1"], 0.0)
         self.assertEqual(result["info"]["ours_cpu_ns_qd32"], 30)
 
 
