@@ -125,6 +125,29 @@ void irqbed_stats_reset_all(void)
     object_child_foreach_recursive(object_get_root(), reset_source, NULL);
 }
 
+typedef struct Search {
+    const char *name;
+    Object *found;
+} Search;
+
+static int find_source(Object *obj, void *opaque)
+{
+    Search *s = opaque;
+
+    if (is_live_source(obj) && !strcmp(irqbed_stats_name(obj), s->name)) {
+        s->found = obj;
+    }
+    return s->found != NULL;
+}
+
+Object *irqbed_stats_find(const char *name)
+{
+    Search s = { .name = name };
+
+    object_child_foreach_recursive(object_get_root(), find_source, &s);
+    return s.found;
+}
+
 static void get_stats(Object *obj, Visitor *v, const char *name, void *opaque,
                       Error **errp)
 {

@@ -37,6 +37,8 @@ QDict *irqbed_stats_all(void);
 /* The same, of the recorders that are on. */
 QDict *irqbed_records_all(void);
 void irqbed_stats_reset_all(void);
+/* The realized source of that name, or NULL. */
+Object *irqbed_stats_find(const char *name);
 /* Give a class the read-only property "stats". */
 void irqbed_stats_add_property(ObjectClass *oc);
 

@@ -19,7 +19,7 @@
  *   0x18 OUT_COMMIT WO    write the first N bytes of it out and empty it
  *   0x1c STATS_SNAP WO    1: snapshot all statistics; 2: and reset them;
  *                         3: snapshot what the recorders have
- *   0x20 STATS_SIZE RO    bytes in the snapshot (JSON)
+ *   0x20 STATS_SIZE RO    bytes in the snapshot (JSON), or of the last error
  *   0x24 STATS_DATA RO    next four bytes of it
  *   0x28 VTIME_LO   RO    virtual clock in ns; latches VTIME_HI
  *   0x2c VTIME_HI   RO
@@ -27,6 +27,10 @@
  *   0x34 INSNS_LO   RO    instructions executed by all vCPUs, 0 if they are
  *                         not counted (-icount); latches INSNS_HI
  *   0x38 INSNS_HI   RO
+ *   0x3c INJECT     WO    the first N bytes of the line buffer, "NAME TEXT",
+ *                         are all the injections of the device NAME from now
+ *                         on (its property "inject"); STATS_SIZE is 0, or
+ *                         there is an error to be read
  *
  * Context: everything runs in the vCPU thread under the BQL.
  */
@@ -74,6 +78,7 @@ REG32(VTIME_HI, 0x2c)
 REG32(EXIT, 0x30)
 REG32(INSNS_LO, 0x34)
 REG32(INSNS_HI, 0x38)
+REG32(INJECT, 0x3c)
 
 #define STATS_SNAP_ONLY      1
 #define STATS_SNAP_AND_RESET 2
@@ -110,16 +115,22 @@ static uint32_t ctl_next_word(const char *data, gsize size, uint32_t *pos)
     return ldl_le_p(word);
 }
 
+/* What the guest reads next; owns @text. */
+static void ctl_answer(IrqbedCtl *s, GString *text)
+{
+    if (s->stats) {
+        g_string_free(s->stats, true);
+    }
+    s->stats = text;
+    s->stats_pos = 0;
+}
+
 static void ctl_snapshot(IrqbedCtl *s, uint32_t what)
 {
     g_autoptr(QDict) all = what == STATS_SNAP_RECORDS ? irqbed_records_all()
                                                       : irqbed_stats_all();
 
-    if (s->stats) {
-        g_string_free(s->stats, true);
-    }
-    s->stats = qobject_to_json(QOBJECT(all));
-    s->stats_pos = 0;
+    ctl_answer(s, qobject_to_json(QOBJECT(all)));
     if (what == STATS_SNAP_AND_RESET) {
         irqbed_stats_reset_all();
     }
@@ -139,16 +150,55 @@ static void ctl_append(IrqbedCtl *s, uint32_t val)
     g_byte_array_append(s->line, word, sizeof(word));
 }
 
-static void ctl_commit(IrqbedCtl *s, uint32_t len)
+/* @len, or what the line buffer has of it. */
+static uint32_t ctl_line_len(IrqbedCtl *s, uint32_t len)
 {
     if (len > s->line->len) {
-        qemu_log_mask(LOG_GUEST_ERROR, "irqbed-ctl: commit of %u bytes, "
+        qemu_log_mask(LOG_GUEST_ERROR, "irqbed-ctl: a line of %u bytes, "
                       "%u are there\n", len, s->line->len);
         len = s->line->len;
     }
+    return len;
+}
+
+static void ctl_commit(IrqbedCtl *s, uint32_t len)
+{
+    len = ctl_line_len(s, len);
     qemu_chr_fe_write_all(&s->out, s->line->data, len);
     g_byte_array_set_size(s->line, 0);
     trace_irqbed_ctl_commit(len);
+}
+
+static bool ctl_set_inject(const char *name, const char *text, Error **errp)
+{
+    Object *dev = irqbed_stats_find(name);
+
+    if (!dev) {
+        error_setg(errp, "no device '%s'", name);
+        return false;
+    }
+    return object_property_set_bool(dev, "inject-clear", true, errp) &&
+           (!*text || object_property_set_str(dev, "inject", text, errp));
+}
+
+/* Here and not by QMP, so that it is at a virtual time of the guest's own. */
+static void ctl_inject(IrqbedCtl *s, uint32_t len)
+{
+    g_autofree char *line = g_strndup((const char *)s->line->data,
+                                      ctl_line_len(s, len));
+    char *text = strchr(line, ' ');
+    Error *err = NULL;
+
+    g_byte_array_set_size(s->line, 0);
+    if (text) {
+        *text++ = '\0';
+    }
+    ctl_answer(s, g_string_new(NULL));
+    if (!ctl_set_inject(line, text ? text : "", &err)) {
+        g_string_append(s->stats, error_get_pretty(err));
+        error_free(err);
+    }
+    trace_irqbed_ctl_inject(line, s->stats->str);
 }
 
 static uint64_t ctl_read(void *opaque, hwaddr addr, unsigned size)
@@ -205,6 +255,9 @@ static void ctl_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
         break;
     case A_STATS_SNAP:  /* WO */
         ctl_snapshot(s, val);
+        break;
+    case A_INJECT:      /* WO */
+        ctl_inject(s, val);
         break;
     case A_EXIT:        /* WO */
         qemu_system_shutdown_request_with_code(SHUTDOWN_CAUSE_GUEST_SHUTDOWN,

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,6 +45,7 @@ enum ctl_reg {
 	CTL_REG_EXIT = 0x30,
 	CTL_REG_INSNS_LO = 0x34,
 	CTL_REG_INSNS_HI = 0x38,
+	CTL_REG_INJECT = 0x3c,
 };
 
 /* A growing byte string; always zero terminated. */
@@ -177,16 +177,22 @@ static void answer_start(struct buf *b, const char *type, const struct step *s)
 	buf_key_num(b, "t_ns", (long long)now_ns());
 }
 
-static void answer_send(struct buf *b)
+/* Hands the line over; REG says what for. */
+static void line_send(const struct buf *b, enum ctl_reg reg)
 {
-	buf_str(b, "}\n");
 	for (size_t i = 0; i < b->len; i += 4) {
 		uint32_t word = 0;
 
 		memcpy(&word, b->data + i, b->len - i < 4 ? b->len - i : 4);
 		ctl_set(CTL_REG_OUT_DATA, word);
 	}
-	ctl_set(CTL_REG_OUT_COMMIT, (uint32_t)b->len);
+	ctl_set(reg, (uint32_t)b->len);
+}
+
+static void answer_send(struct buf *b)
+{
+	buf_str(b, "}\n");
+	line_send(b, CTL_REG_OUT_COMMIT);
 	free(b->data);
 	memset(b, 0, sizeof(*b));
 }
@@ -334,21 +340,27 @@ static int step_exec(struct step *s, struct buf *b)
 	return rc;
 }
 
-static int step_stats(const struct step *s, struct buf *b)
+/* What the device has to say: a snapshot, or why something was refused. */
+static void ctl_take(struct buf *b)
 {
-	const char *how = s->count > 2 ? s->field[2] : "";
-	uint32_t size;
+	uint32_t size = ctl_get(CTL_REG_STATS_SIZE);
 
-	ctl_set(CTL_REG_STATS_SNAP, !strcmp(how, "reset") ? 2 :
-		!strcmp(how, "records") ? 3 : 1);
-	size = ctl_get(CTL_REG_STATS_SIZE);
-	buf_key(b, "name", s->field[1], strlen(s->field[1]));
-	buf_str(b, ",\"devices\":");
 	for (uint32_t i = 0; i < size; i += 4) {
 		uint32_t word = ctl_get(CTL_REG_STATS_DATA);
 
 		buf_add(b, (const char *)&word, size - i < 4 ? size - i : 4);
 	}
+}
+
+static int step_stats(const struct step *s, struct buf *b)
+{
+	const char *how = s->count > 2 ? s->field[2] : "";
+
+	ctl_set(CTL_REG_STATS_SNAP, !strcmp(how, "reset") ? 2 :
+		!strcmp(how, "records") ? 3 : 1);
+	buf_key(b, "name", s->field[1], strlen(s->field[1]));
+	buf_str(b, ",\"devices\":");
+	ctl_take(b);
 	return 0;
 }
 
@@ -542,28 +554,24 @@ static int print_stats(void)
 }
 
 /*
- * "irqbed-agent hog CPU MS": has a CPU for itself for so long, before every
- * thread of a normal real-time priority, as the tests of starvation need it.
+ * "irqbed-agent inject NAME TEXT": from this moment on the device NAME has these
+ * injections and no others (docs/inject.md); an empty TEXT ends them all.
  */
-static int hog(int cpu, long ms)
+static int inject(const char *name, const char *text)
 {
-	struct sched_param param = { .sched_priority = 80 };
-	struct timespec now;
-	cpu_set_t set;
-	long long end;
+	struct buf line = { 0 };
+	struct buf err = { 0 };
 
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("sched_setaffinity");
-	if (sched_setscheduler(0, SCHED_FIFO, &param))
-		die("sched_setscheduler");
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	end = now.tv_sec * 1000000000ll + now.tv_nsec + ms * 1000000ll;
-	do {
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while (now.tv_sec * 1000000000ll + now.tv_nsec < end);
-	return 0;
+	map_ctl();
+	buf_str(&line, name);
+	buf_str(&line, " ");
+	buf_str(&line, text);
+	line_send(&line, CTL_REG_INJECT);
+	ctl_take(&err);
+	if (!err.len)
+		return 0;
+	fprintf(stderr, "irqbed-agent: %s: %s\n", name, err.data);
+	return 2;
 }
 
 int main(int argc, char **argv)
@@ -573,8 +581,8 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "stats"))
 		return print_stats();
-	if (argc == 4 && !strcmp(argv[1], "hog"))
-		return hog(atoi(argv[2]), atol(argv[3]));
+	if (argc == 4 && !strcmp(argv[1], "inject"))
+		return inject(argv[2], argv[3]);
 	map_ctl();
 	kmsg_fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (kmsg_fd < 0)

@@ -25,7 +25,7 @@ starved_read_ms() { # POLICY
 		--time_based --runtime=1200ms --output-format=terse --terse-version=3 >/tmp/fio.out &
 	fio=$!
 	usleep 300000
-	irqbed-agent hog 0 $HOG_MS || ktap_bail "no hog"
+	hog 0 $HOG_MS || ktap_bail "no hog"
 	wait $fio
 	awk -F';' '/^3;/ { print int($15 / 1000) }' /tmp/fio.out
 }
