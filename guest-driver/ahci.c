@@ -165,7 +165,12 @@ static u32 irqbed_ahci_done(struct irqbed_queue *q)
 {
 	void __iomem *regs = irqbed_ahci_port(q)->regs;
 
-	return ~(readl(regs + AHCI_PX_CI) | readl(regs + AHCI_PX_SACT));
+	u32 left = readl(regs + AHCI_PX_CI) | readl(regs + AHCI_PX_SACT);
+
+	if (unlikely(irqbed_doubts(q->ctrl)) &&
+	    !(readl(regs + AHCI_PX_CMD) & AHCI_PX_CMD_ST))
+		return 0;
+	return ~left;
 }
 
 /* What did not succeed is not finished, see above. */

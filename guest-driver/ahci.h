@@ -158,6 +158,7 @@ struct irqbed_ahci_mem {
  * @mem: what the hardware sees
  * @dma: bus address of @mem
  * @error: PxIS bits that only a recovery helps against, since the last one
+ * @listed: since the last reset of the HBA it has been told of its command list
  * @up: started, and an ATA drive is there
  * @ncq: the drive takes queued commands
  * @events: PxIE as it was last written; under ctrl->mask_lock
@@ -167,6 +168,7 @@ struct irqbed_ahci_port {
 	struct irqbed_ahci_mem *mem;
 	dma_addr_t dma;
 	atomic_t error;
+	bool listed;
 	bool up;
 	bool ncq;
 	u32 events;

@@ -154,6 +154,7 @@ static int irqbed_ahci_run_port(struct irqbed_ahci_port *port)
 	u32 cmd = AHCI_PX_CMD_FRE | AHCI_PX_CMD_SUD | AHCI_PX_CMD_POD;
 	int err;
 
+	port->listed = true;
 	writel(lower_32_bits(list), port->regs + AHCI_PX_CLB);
 	writel(upper_32_bits(list), port->regs + AHCI_PX_CLBU);
 	writel(lower_32_bits(fb), port->regs + AHCI_PX_FB);
@@ -249,7 +250,15 @@ static int irqbed_ahci_reset(struct irqbed_ctrl *ctrl)
 	}
 	irqbed_ahci_ghc(ctrl, false);
 	writel(readl(ctrl->regs + AHCI_IS), ctrl->regs + AHCI_IS);
+	for (u32 i = 0; i < ctrl->nr_queues; i++)
+		irqbed_ahci(ctrl)->port[i].listed = false;
 	return 0;
+}
+
+/* By somebody else than us: then the port does not know its list any more. */
+static bool irqbed_ahci_was_reset(const struct irqbed_ahci_port *port)
+{
+	return port->listed && !readl(port->regs + AHCI_PX_CLB);
 }
 
 /**
@@ -265,6 +274,8 @@ int irqbed_ahci_start(struct irqbed_ctrl *ctrl, struct irqbed_queue *q)
 {
 	int err;
 
+	if (q && irqbed_ahci_was_reset(irqbed_ahci_port(q)))
+		return -EBUSY;
 	if (q)
 		return irqbed_ahci_start_port(q);
 	err = irqbed_ahci_reset(ctrl);

@@ -24,6 +24,7 @@
 #include "hist.h"
 #include "policy.h"
 #include "stats.h"
+#include "transport.h"
 
 #define IRQBED_VERSION		"1"
 #define IRQBED_MAX_SLOTS	32
@@ -73,18 +74,12 @@ enum irqbed_cmd_state {
 	IRQBED_CMD_WAITING,	/* on blk-mq's requeue list, no slot */
 };
 
-/* What an interrupt status said, see irqbed_transport.ack; maps of queues. */
-struct irqbed_events {
-	bool ours;		/* the interrupt was the controller's */
-	u32 done;		/* requests may have finished */
-	u32 stuck;		/* only a recovery helps */
-};
-
-/* How much a recovery resets. */
-enum irqbed_level {
-	IRQBED_LEVEL_QUEUE,	/* one queue, while the others go on */
-	IRQBED_LEVEL_CTRL,	/* the controller */
-	IRQBED_LEVEL_NONE,	/* nothing: give it up */
+/* How often a step was taken, and how long it took. */
+struct irqbed_step_stats {
+	u64 count;
+	u64 helped;		/* of them: no further step was needed at once */
+	u64 sum_ns;
+	u64 max_ns;
 };
 
 /* One request: the driver's part of a struct request. */
@@ -203,49 +198,6 @@ struct irqbed_vector {
 	struct irqbed_irq_stats stats;
 };
 
-/**
- * struct irqbed_transport - what a kind of controller does in its own way
- * @name: for messages
- * @bar: of the registers
- * @first_message: of the first queue, with MSI-X and a vector for each
- * @has_wluns: it has well-known units, and knows REQ_OP_DRV_IN as TEST UNIT READY
- * @queues_per_set: queues that share a tag set; 0 for all
- * @recovers_alone: a queue can be stopped and started while others go on
- * @alloc: find out the number of slots, get queues (irqbed_queues_alloc()),
- *	vectors (irqbed_vectors_alloc()) and the memory that the hardware sees
- * @start: a queue, from any state to ready for requests; NULL: the controller
- *	and all its queues, interrupts off, a queue that does not start set dead;
- *	-ENODEV when nothing is there
- * @stop: a queue, no DMA any more; NULL: all, no interrupts either
- * @scan: call irqbed_disk_add() for each disk
- * @prep: describe a request to the hardware; sets cmd->alone for one beside
- *	which the hardware may have no other of its queue
- * @kick: ring the doorbell of a slot; under the queue's lock
- * @done: slots that the hardware has finished, of those it owns; ditto
- * @result: how a finished request went; BLK_STS_RESOURCE to send it again
- * @ack: read and clear the interrupt status of a vector's queues, masked or not
- * @mask: a vector's interrupts off (true) or on, of queues that are quiet only
- *	those that tell of trouble; under ctrl->mask_lock
- */
-struct irqbed_transport {
-	const char *name;
-	int bar;
-	bool has_wluns;
-	u32 first_message;
-	u32 queues_per_set;
-	bool recovers_alone;
-	int (*alloc)(struct irqbed_ctrl *ctrl);
-	int (*start)(struct irqbed_ctrl *ctrl, struct irqbed_queue *q);
-	void (*stop)(struct irqbed_ctrl *ctrl, struct irqbed_queue *q);
-	int (*scan)(struct irqbed_ctrl *ctrl);
-	blk_status_t (*prep)(struct irqbed_queue *q, struct request *rq);
-	void (*kick)(struct irqbed_queue *q, u32 slot);
-	u32 (*done)(struct irqbed_queue *q);
-	blk_status_t (*result)(struct irqbed_queue *q, struct request *rq);
-	struct irqbed_events (*ack)(struct irqbed_vector *vec);
-	void (*mask)(struct irqbed_vector *vec, bool off);
-};
-
 /* A disk: one logical unit or port. */
 struct irqbed_disk {
 	struct irqbed_ctrl *ctrl;
@@ -270,6 +222,8 @@ struct irqbed_disk {
  * @irq_mode: what we got, which is not always what @config asks for
  * @recover_mutex: one timeout or reset at a time; also makes them the only
  *	writer of their counters
+ * @steps: recovery so far; ditto
+ * @recovering: a recovery is under way; written under @recover_mutex
  * @stuck: map of the queues that @recover_work is to recover
  * @plugged: map of the queues whose disks have gone or come, for @plug_work
  * @leaving: the driver leaves: @plug_work does nothing more; under @config_mutex
@@ -302,6 +256,8 @@ struct irqbed_ctrl {
 	u64 resets;
 	u64 resets_failed;
 	spinlock_t mask_lock;	/* which interrupts are on */
+	struct irqbed_step_stats steps[IRQBED_NR_STEPS];
+	bool recovering;
 	struct irqbed_cpu_times __percpu *cpu_times;
 	struct irqbed_series series;
 	u64 series_since_ns;
@@ -348,6 +304,16 @@ static inline bool irqbed_locks_host(const struct irqbed_ctrl *ctrl)
 static inline bool irqbed_polls(const struct irqbed_ctrl *ctrl)
 {
 	return irqbed_policies[READ_ONCE(ctrl->config.policy)].polled;
+}
+
+/*
+ * Is an empty doorbell not enough to call requests finished?  Hardware that went
+ * and came back, or was reset behind our back, has one, too, but no interrupt: it
+ * is only seen by who looks unasked.
+ */
+static inline bool irqbed_doubts(const struct irqbed_ctrl *ctrl)
+{
+	return READ_ONCE(ctrl->recovering) || irqbed_polls(ctrl);
 }
 
 static inline bool irqbed_queue_is_dead(const struct irqbed_queue *q)
@@ -480,9 +446,5 @@ void irqbed_debugfs_init(void);
 void irqbed_debugfs_exit(void);
 void irqbed_debugfs_add(struct irqbed_ctrl *ctrl);
 void irqbed_debugfs_remove(struct irqbed_ctrl *ctrl);
-
-/* The transports: ufs.c, ahci.c */
-extern const struct irqbed_transport irqbed_ufs_transport;
-extern const struct irqbed_transport irqbed_ahci_transport;
 
 #endif /* IRQBED_H */

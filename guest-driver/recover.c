@@ -4,17 +4,50 @@
  * does.
  *
  * A timeout looks first: the request may be finished and only its interrupt
- * be missing.  If it is not, the controller is reset and what was in flight is
- * sent again, or failed when that has been tried often enough.
+ * be missing.  If it is not, the hardware is asked to give it up; if it does not,
+ * its port or the controller is reset, and what was in flight is sent again, or
+ * failed when that has been tried often enough.  enum irqbed_step has the steps.
  *
  * One recovery at a time (ctrl->recover_mutex); process context.
  */
+#include <linux/delay.h>
 #include <linux/interrupt.h>
+#include <linux/iopoll.h>
 #include <linux/sched/clock.h>
 
 #include "irqbed.h"
 
-#define IRQBED_START_TRIES	3
+#define IRQBED_START_TRIES	5
+/* Before the second one; each time twice as long.  A link may be down for a while. */
+#define IRQBED_START_WAIT_MS	50
+#define IRQBED_BACK_POLL_US	100
+#define IRQBED_BACK_LIMIT_US	10000
+
+/* Recoveries begin and end here; in between irqbed_doubts(). */
+static void irqbed_recovery_begin(struct irqbed_ctrl *ctrl)
+{
+	mutex_lock(&ctrl->recover_mutex);
+	WRITE_ONCE(ctrl->recovering, true);
+}
+
+static void irqbed_recovery_end(struct irqbed_ctrl *ctrl)
+{
+	WRITE_ONCE(ctrl->recovering, false);
+	mutex_unlock(&ctrl->recover_mutex);
+}
+
+static void irqbed_step_done(struct irqbed_ctrl *ctrl, enum irqbed_step step,
+			     u64 start_ns, bool helped)
+{
+	struct irqbed_step_stats *s = &ctrl->steps[step];
+	u64 ns = local_clock() - start_ns;
+
+	lockdep_assert_held(&ctrl->recover_mutex);
+	s->count++;
+	s->helped += helped;
+	s->sum_ns += ns;
+	s->max_ns = max(s->max_ns, ns);
+}
 
 static bool irqbed_has_slot(const struct irqbed_queue *q,
 			    const struct request *rq)
@@ -75,16 +108,21 @@ static void irqbed_settle_held(struct irqbed_queue *q)
 	irqbed_lose(q, slots);
 }
 
-/* Of a queue, or of all; 0, or -errno when the hardware does not come back. */
+/*
+ * Of a queue, or of all; 0, or -errno when the hardware does not come back, -EBUSY
+ * when a queue cannot alone.
+ */
 static int irqbed_restart(struct irqbed_ctrl *ctrl, struct irqbed_queue *q)
 {
 	int err = 0;
 
 	for (int i = 0; i < IRQBED_START_TRIES; i++) {
+		if (i)
+			msleep(IRQBED_START_WAIT_MS << (i - 1));
 		ctrl->resets++;
 		ctrl->ops->stop(ctrl, q);
 		err = ctrl->ops->start(ctrl, q);
-		if (!err || err == -ENODEV)
+		if (!err || err == -ENODEV || (q && err == -EBUSY))
 			return err;
 		ctrl->resets_failed++;
 		dev_err(&ctrl->pdev->dev, "reset %d of %d failed: %d\n",
@@ -176,12 +214,17 @@ static void irqbed_recover(struct irqbed_ctrl *ctrl, struct irqbed_queue *q,
 			   enum irqbed_level level)
 {
 	const u32 queues = q ? BIT(q->index) : irqbed_all_queues(ctrl);
+	u64 start_ns = local_clock();
 	int err = -EIO;
 
 	lockdep_assert_held(&ctrl->recover_mutex);
 	irqbed_take_over(ctrl, queues, !q, level);
-	if (level != IRQBED_LEVEL_NONE)
+	if (level != IRQBED_LEVEL_NONE) {
 		err = irqbed_restart(ctrl, q);
+		irqbed_step_done(ctrl, q ? IRQBED_STEP_UNIT : IRQBED_STEP_HOST,
+				 start_ns, !err);
+		start_ns = local_clock();
+	}
 	if (err && err != -ENODEV && level == IRQBED_LEVEL_QUEUE) {
 		irqbed_recover(ctrl, NULL, IRQBED_LEVEL_CTRL);
 		goto out;
@@ -204,6 +247,8 @@ static void irqbed_recover(struct irqbed_ctrl *ctrl, struct irqbed_queue *q,
 	}
 	if (!q)
 		irqbed_irq_mask(ctrl, false);
+	if (err)
+		irqbed_step_done(ctrl, IRQBED_STEP_OFFLINE, start_ns, true);
 out:
 	irqbed_quiesce(ctrl, queues, false);
 }
@@ -235,6 +280,51 @@ static void irqbed_look(struct irqbed_queue *q)
 	irqbed_reap(ctrl, events.done | BIT(q->index),
 		    &irqbed_budget_unlimited, IRQBED_CTX_TIMEOUT,
 		    local_clock());
+}
+
+/* Does the hardware still have it, in this very attempt? */
+static bool irqbed_is_out(const struct irqbed_queue *q, struct request *rq,
+			  u64 seq)
+{
+	const struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
+
+	return irqbed_has_slot(q, rq) && cmd->seq == seq &&
+	       READ_ONCE(q->outstanding) & BIT(rq->tag);
+}
+
+static bool irqbed_is_back(struct irqbed_queue *q, struct request *rq, u64 seq)
+{
+	irqbed_reap(q->ctrl, irqbed_all_queues(q->ctrl),
+		    &irqbed_budget_unlimited, IRQBED_CTX_RESET, local_clock());
+	return !irqbed_is_out(q, rq, seq);
+}
+
+/*
+ * Have it given up, alone or with all of its unit.  What is given up is a
+ * finished slot, and is to be sent again; all queues may have such.
+ *
+ * Return: whether that helped.
+ */
+static bool irqbed_take_back(struct irqbed_queue *q, struct request *rq, u64 seq)
+{
+	struct irqbed_ctrl *ctrl = q->ctrl;
+
+	if (!ctrl->ops->give_up)
+		return false;
+	for (u32 step = IRQBED_STEP_ABORT; step <= IRQBED_STEP_UNIT; step++) {
+		u64 start_ns = local_clock();
+		bool helped = false;
+
+		if (!ctrl->ops->give_up(q, rq, step))
+			read_poll_timeout(irqbed_is_back, helped, helped,
+					  IRQBED_BACK_POLL_US,
+					  IRQBED_BACK_LIMIT_US, false, q, rq,
+					  seq);
+		irqbed_step_done(ctrl, step, start_ns, helped);
+		if (helped)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -271,8 +361,10 @@ enum blk_eh_timer_return irqbed_timeout(struct request *rq)
 	struct irqbed_cmd *cmd = blk_mq_rq_to_pdu(rq);
 	enum blk_eh_timer_return ret = BLK_EH_DONE;
 	u64 seq = cmd->seq;
+	u64 start_ns;
+	bool is_out;
 
-	mutex_lock(&ctrl->recover_mutex);
+	irqbed_recovery_begin(ctrl);
 	q->timeouts++;
 	/* Another recovery may have sent it again while we waited. */
 	if (!irqbed_has_slot(q, rq) || cmd->seq != seq) {
@@ -283,19 +375,23 @@ enum blk_eh_timer_return irqbed_timeout(struct request *rq)
 		irqbed_recover(ctrl, NULL, IRQBED_LEVEL_NONE);
 		goto out;
 	}
+	start_ns = local_clock();
 	irqbed_look(q);
-	if (!irqbed_has_slot(q, rq) || cmd->seq != seq)
-		goto out;
-	if (!(READ_ONCE(q->outstanding) & BIT(rq->tag))) {
-		/* The handler or the thread has it in hand this moment. */
-		ret = BLK_EH_RESET_TIMER;
-		goto out;
+	is_out = irqbed_is_out(q, rq, seq);
+	irqbed_step_done(ctrl, IRQBED_STEP_LOOK, start_ns, !is_out);
+	if (is_out) {
+		dev_warn(&ctrl->pdev->dev, "queue %u, slot %d (seq %llu) timed out\n",
+			 q->index, rq->tag, seq);
+		if (!irqbed_take_back(q, rq, seq)) {
+			irqbed_recover_queue(q, irqbed_timeout_level(q));
+			goto out;
+		}
 	}
-	dev_warn(&ctrl->pdev->dev, "queue %u, slot %d (seq %llu) timed out: reset\n",
-		 q->index, rq->tag, seq);
-	irqbed_recover_queue(q, irqbed_timeout_level(q));
+	/* The handler or the thread may have it in hand this moment. */
+	if (irqbed_has_slot(q, rq) && cmd->seq == seq)
+		ret = BLK_EH_RESET_TIMER;
 out:
-	mutex_unlock(&ctrl->recover_mutex);
+	irqbed_recovery_end(ctrl);
 	return ret;
 }
 
@@ -309,7 +405,7 @@ void irqbed_recover_work(struct work_struct *work)
 						recover_work);
 	u32 queues;
 
-	mutex_lock(&ctrl->recover_mutex);
+	irqbed_recovery_begin(ctrl);
 	/* A recovery of all of them takes the others out of the map. */
 	while ((queues = atomic_read(&ctrl->stuck))) {
 		struct irqbed_queue *q = irqbed_next_queue(ctrl, &queues);
@@ -324,7 +420,7 @@ void irqbed_recover_work(struct work_struct *work)
 				    q->index);
 		irqbed_recover_queue(q, IRQBED_LEVEL_QUEUE);
 	}
-	mutex_unlock(&ctrl->recover_mutex);
+	irqbed_recovery_end(ctrl);
 }
 
 /**
@@ -346,8 +442,8 @@ void irqbed_recover_schedule(struct irqbed_ctrl *ctrl, u32 queues)
  */
 void irqbed_kill(struct irqbed_ctrl *ctrl)
 {
-	mutex_lock(&ctrl->recover_mutex);
+	irqbed_recovery_begin(ctrl);
 	if (irqbed_any_live(ctrl, irqbed_all_queues(ctrl)))
 		irqbed_recover(ctrl, NULL, IRQBED_LEVEL_NONE);
-	mutex_unlock(&ctrl->recover_mutex);
+	irqbed_recovery_end(ctrl);
 }

@@ -30,6 +30,16 @@ static const char *const irqbed_ctx_words[] = {
 
 static_assert(ARRAY_SIZE(irqbed_ctx_words) == IRQBED_NR_TIMED_CTX);
 
+static const char *const irqbed_step_words[] = {
+	[IRQBED_STEP_LOOK] = "look",
+	[IRQBED_STEP_ABORT] = "abort",
+	[IRQBED_STEP_UNIT] = "unit_reset",
+	[IRQBED_STEP_HOST] = "host_reset",
+	[IRQBED_STEP_OFFLINE] = "offline",
+};
+
+static_assert(ARRAY_SIZE(irqbed_step_words) == IRQBED_NR_STEPS);
+
 static void irqbed_hist_print(struct seq_file *m, const char *name,
 			      const struct irqbed_hist *h)
 {
@@ -144,6 +154,19 @@ static void irqbed_counts_print(const struct irqbed_counts *c,
 		   c->cpu.polls);
 }
 
+static void irqbed_steps_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
+{
+	seq_puts(m, ",\n\"recovery\":{");
+	for (u32 i = 0; i < IRQBED_NR_STEPS; i++) {
+		const struct irqbed_step_stats *s = &ctrl->steps[i];
+
+		seq_printf(m, "%s\"%s\":{\"count\":%llu,\"helped\":%llu,\"sum_ns\":%llu,\"max_ns\":%llu}",
+			   i ? "," : "", irqbed_step_words[i], s->count,
+			   s->helped, s->sum_ns, s->max_ns);
+	}
+	seq_puts(m, "}");
+}
+
 /* The sums, then each queue's own under its number. */
 static void irqbed_queues_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
 {
@@ -154,6 +177,7 @@ static void irqbed_queues_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
 	irqbed_counts_print(&sum, m);
 	seq_printf(m, ",\n\"resets\":%llu,\"resets_failed\":%llu", ctrl->resets,
 		   ctrl->resets_failed);
+	irqbed_steps_print(ctrl, m);
 	seq_puts(m, ",\n\"queues\":{");
 	for (u32 i = 0; i < ctrl->nr_queues; i++) {
 		struct irqbed_counts c = { };
@@ -371,4 +395,5 @@ void irqbed_stats_reset(struct irqbed_ctrl *ctrl)
 	irqbed_series_reset(ctrl);
 	ctrl->resets = 0;
 	ctrl->resets_failed = 0;
+	memset(ctrl->steps, 0, sizeof(ctrl->steps));
 }

@@ -182,7 +182,11 @@ static void irqbed_ufs_kick(struct irqbed_queue *q, u32 slot)
  */
 static u32 irqbed_ufs_done(struct irqbed_queue *q)
 {
-	return ~irqbed_ufs_read(q->ctrl, REG_UTP_TRANSFER_REQ_DOOR_BELL);
+	u32 left = irqbed_ufs_read(q->ctrl, REG_UTP_TRANSFER_REQ_DOOR_BELL);
+
+	if (unlikely(irqbed_doubts(q->ctrl)) && !irqbed_ufs_is_on(q->ctrl))
+		return 0;
+	return ~left;
 }
 
 /**
@@ -205,6 +209,7 @@ static blk_status_t irqbed_ufs_check(const struct utp_upiu_rsp *rsp)
 	switch (irqbed_ufs_sense_key(rsp)) {
 	case 0x6:	/* UNIT ATTENTION: told once, the command was not done */
 	case 0x2:	/* NOT READY */
+	case 0xb:	/* ABORTED COMMAND: for no fault of its own */
 		return BLK_STS_RESOURCE;
 	case 0x3:
 		return BLK_STS_MEDIUM;
@@ -232,6 +237,9 @@ blk_status_t irqbed_ufs_result(struct irqbed_queue *q, struct request *rq)
 	u8 ocs = ufs->utrd[index].header.ocs & MASK_OCS;
 
 	if (unlikely(ocs != OCS_SUCCESS)) {
+		/* Given up, not done; by the queue's entry, or by us alone. */
+		if (ocs == OCS_ABORTED || ocs == OCS_INVALID_COMMAND_STATUS)
+			return BLK_STS_RESOURCE;
 		dev_err_ratelimited(&q->ctrl->pdev->dev,
 				    "slot %d: overall command status 0x%x\n",
 				    rq->tag, ocs);
@@ -303,4 +311,5 @@ const struct irqbed_transport irqbed_ufs_transport = {
 	.result = irqbed_ufs_result,
 	.ack = irqbed_ufs_ack,
 	.mask = irqbed_ufs_mask,
+	.give_up = irqbed_ufs_give_up,
 };

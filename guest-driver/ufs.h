@@ -81,7 +81,7 @@ struct irqbed_ufs_ring {
  * struct irqbed_ufs - the transport's part of a controller
  * @utrd: transfer request list, one descriptor for each slot
  * @ucd: command descriptors, one for each slot
- * @utmrd: task management list; given to the hardware but not used
+ * @utmrd: task management list
  * @admin: data of requests made while probing or resetting
  * @rings: queue pairs, for a controller with queues
  * @mac: requests that such a controller takes at once
@@ -132,6 +132,12 @@ static inline void irqbed_ufs_write(struct irqbed_ctrl *ctrl, u32 reg, u32 val)
 	writel(val, ctrl->regs + reg);
 }
 
+/* What was enabled is still: nothing has reset the controller. */
+static inline bool irqbed_ufs_is_on(struct irqbed_ctrl *ctrl)
+{
+	return irqbed_ufs_read(ctrl, REG_CONTROLLER_ENABLE) & CONTROLLER_ENABLE;
+}
+
 static inline struct utp_upiu_req *irqbed_ufs_req(struct irqbed_ufs *ufs,
 						  u32 slot)
 {
@@ -173,6 +179,10 @@ void irqbed_ufs_stop(struct irqbed_ctrl *ctrl, struct irqbed_queue *q);
 /* ufs_scan.c */
 int irqbed_ufs_scan(struct irqbed_ctrl *ctrl);
 int irqbed_ufs_device_init(struct irqbed_ctrl *ctrl);
+
+/* ufs_task.c */
+int irqbed_ufs_give_up(struct irqbed_queue *q, struct request *rq,
+		       enum irqbed_step step);
 
 /* ufs_init.c: one request, polled, while nothing else is in flight */
 int irqbed_ufs_exec(struct irqbed_ctrl *ctrl, enum utp_data_direction dir,

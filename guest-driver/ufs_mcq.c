@@ -190,6 +190,8 @@ static u32 irqbed_mcq_done(struct irqbed_queue *q)
 	if (tail >= IRQBED_MCQ_BYTES || tail % sizeof(struct cq_entry) ||
 	    tail == r->cq_head)
 		return 0;
+	if (unlikely(irqbed_doubts(q->ctrl)) && !irqbed_ufs_is_on(q->ctrl))
+		return 0;
 	while (r->cq_head != tail) {
 		done |= irqbed_mcq_take(q, &r->cq[r->cq_head / sizeof(*r->cq)]);
 		r->cq_head = irqbed_mcq_next(r->cq_head);
@@ -302,4 +304,5 @@ const struct irqbed_transport irqbed_ufs_mcq_transport = {
 	.result = irqbed_ufs_result,
 	.ack = irqbed_mcq_ack,
 	.mask = irqbed_mcq_mask,
+	.give_up = irqbed_ufs_give_up,
 };

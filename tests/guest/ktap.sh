@@ -374,6 +374,38 @@ hotplug_test() {
 	ktap_end
 }
 
+# --- recovery -------------------------------------------------------------------------
+
+# The device holds requests until a step at least as strong as STEP is taken.
+recovery_test() { # abort | unit_reset | host_reset
+	ktap_plan 17
+	driver_load
+	for policy in hardirq threaded; do
+		knob policy $policy
+		reset_stats
+		held=$(dev faults.held)
+		succeeds "$policy: data is right on two disks" \
+			fio_verify --filename="$DISK:/dev/irqbed0l1" --size=1m
+		held=$(($(dev faults.held) - held))
+		at_least "$policy: the device did hold requests" "$held" 2
+		at_least "$policy: it was looked first" "$(drv recovery.look.count)" \
+			"$(drv "recovery.$1.count")"
+		at_least "$policy: $1 helped" "$(drv "recovery.$1.helped")" 1
+		at_least "$policy: and was timed, in ns" "$(drv "recovery.$1.max_ns")" 1000
+		case $1 in
+		abort) stronger=$(($(drv recovery.unit_reset.count) + $(drv recovery.host_reset.count))) ;;
+		unit_reset) stronger=$(drv recovery.host_reset.count) ;;
+		host_reset) stronger=$(drv recovery.offline.count) ;;
+		esac
+		is "$policy: nothing stronger was needed" "$stronger" 0
+		at_least "$policy: they were sent again" "$(drv requeued)" "$held"
+		conserved $policy
+	done
+	is "the device saw no mistakes of the driver" "$(dev guest_errors)" 0
+	driver_unload
+	ktap_end
+}
+
 # --- UFS with queues --------------------------------------------------------------------
 
 # Each queue that is there has had requests, and given them back.

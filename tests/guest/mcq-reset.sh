@@ -4,7 +4,7 @@
 # UFS with queues: what the device holds is found by the timeout; the controller
 # is reset and its queues set up anew.
 #
-# irqbed-device: mcq=on irq-mode=msix queue-depth=128 units=16 service-read-ns=20000 service-write-ns=20000 hold-every=700
+# irqbed-device: mcq=on irq-mode=msix queue-depth=128 units=16 service-read-ns=20000 service-write-ns=20000 hold-every=700 hold-until=host-reset
 # irqbed-driver: irqbed irq_vectors=per_queue timeout_ms=1000
 # irqbed-cpus: 4
 # shellcheck source=tests/guest/ktap.sh

@@ -4,7 +4,7 @@
 # Policy polled: requests that the device holds time out under those who poll; the
 # controller is reset, which waits for them, and all are sent again.
 #
-# irqbed-device: units=8 service-read-ns=20000 service-write-ns=20000 hold-every=300
+# irqbed-device: units=8 service-read-ns=20000 service-write-ns=20000 hold-every=300 hold-until=host-reset
 # irqbed-driver: irqbed policy=polled timeout_ms=1000
 # irqbed-cpus: 4
 # shellcheck source=tests/guest/ktap.sh

@@ -4,7 +4,7 @@
 # Real concurrency: the vCPUs run at the same time (host clock), policies are
 # switched and the driver is unbound under load, requests get held and reset.
 #
-# irqbed-device: units=8 service-read-ns=100000 service-write-ns=100000 hold-every=3000
+# irqbed-device: units=8 service-read-ns=100000 service-write-ns=100000 hold-every=3000 hold-until=host-reset
 # irqbed-disks: 2
 # irqbed-driver: irqbed timeout_ms=2000
 # irqbed-cpus: 4

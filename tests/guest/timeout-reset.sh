@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The device swallows requests. Each is found too old, the controller is reset,
+# The device swallows requests, and neither an abort nor a reset of the unit gets them
+# back. Each is found too old, the controller is reset,
 # and what was in flight is sent again: data is right, everything ends once.
 # With no retries allowed, it fails instead, and fio is told.
 #
-# irqbed-device: service-read-ns=20000 service-write-ns=20000 hold-every=150
+# irqbed-device: service-read-ns=20000 service-write-ns=20000 hold-every=150 hold-until=host-reset
 # irqbed-disks: 2
 # irqbed-driver: irqbed timeout_ms=1000
 # irqbed-limit: 900
