@@ -42,6 +42,7 @@ static void ctrl_free(IrqbedCtrl *c)
     g_clear_pointer(&c->due_timer, timer_free);
     irqbed_faults_unrealize(c);
     irqbed_ctrl_series_free(c);
+    irqbed_removal_unrealize(c);
     irqbed_irq_unrealize(c);
     g_clear_pointer(&c->media, g_free);
     c->nr_media = 0;
@@ -65,6 +66,7 @@ static void irqbed_ctrl_realize(PCIDevice *dev, Error **errp)
     c->vm_state = qdev_add_vm_change_state_handler(DEVICE(c), ctrl_vm_state, c);
     irqbed_faults_realize(c);
     irqbed_ctrl_series_reset(c);
+    irqbed_removal_realize(c);
     if (!t->realize(c, errp)) {
         ctrl_free(c);
     }
@@ -93,23 +95,6 @@ static void irqbed_ctrl_reset_hold(Object *obj, ResetType type)
     c->fail_count = 0;
 }
 
-/* A function that is gone answers no cycle: all ones. */
-static uint32_t ctrl_config_read(PCIDevice *dev, uint32_t addr, int len)
-{
-    if (irqbed_ctrl_is_removed(IRQBED_CTRL(dev))) {
-        return UINT32_MAX >> (32 - 8 * len);
-    }
-    return pci_default_read_config(dev, addr, len);
-}
-
-void irqbed_ctrl_config_write(PCIDevice *dev, uint32_t addr, uint32_t value,
-                              int len)
-{
-    if (!irqbed_ctrl_is_removed(IRQBED_CTRL(dev))) {
-        pci_default_write_config(dev, addr, value, len);
-    }
-}
-
 static void irqbed_ctrl_instance_init(Object *obj)
 {
     IrqbedCtrl *c = IRQBED_CTRL(obj);
@@ -129,7 +114,7 @@ static void irqbed_ctrl_class_init(ObjectClass *oc, void *data)
 
     pc->realize = irqbed_ctrl_realize;
     pc->exit = irqbed_ctrl_exit;
-    pc->config_read = ctrl_config_read;
+    pc->config_read = irqbed_ctrl_config_read;
     pc->config_write = irqbed_ctrl_config_write;
     rc->phases.hold = irqbed_ctrl_reset_hold;
     set_bit(DEVICE_CATEGORY_STORAGE, dc->categories);

@@ -92,6 +92,7 @@ typedef struct IrqbedStats {
     uint64_t irq_dropped;
     uint64_t irq_coalesced;
     uint64_t irq_late;
+    uint64_t irq_extra;         /* faults: that no status asked for */
     uint64_t held;
     uint64_t failed_media;
     uint64_t link_errors;
@@ -140,12 +141,14 @@ struct IrqbedCtrl {
     VMChangeStateEntry *vm_state;
     QEMUTimer *due_timer;
     unsigned media_waits;       /* nested waits for host I/O */
+    uint64_t buffer_bytes;      /* of all requests */
     IrqbedReqList active;       /* all but FREE ones, oldest first */
     IrqbedReqList due;          /* SCHEDULED and DUE ones, next due first */
     uint64_t next_seq;
     uint64_t hold_count;
     uint64_t fail_count;
     IrqbedFaults faults;
+    MemoryRegion gone;          /* see removal.c */
     char *name;
 };
 
@@ -224,6 +227,11 @@ static inline bool irqbed_ctrl_is_removed(IrqbedCtrl *c)
 /* The guest did something that the specification forbids. */
 void irqbed_ctrl_guest_error(IrqbedCtrl *c, const char *what, uint64_t value);
 
+/* removal.c; after irq.c, whose MSI-X table it covers */
+void irqbed_removal_realize(IrqbedCtrl *c);
+void irqbed_removal_unrealize(IrqbedCtrl *c);
+void irqbed_ctrl_set_removed(IrqbedCtrl *c, bool removed);
+uint32_t irqbed_ctrl_config_read(PCIDevice *dev, uint32_t addr, int len);
 /* What a transport's own function for it calls. */
 void irqbed_ctrl_config_write(PCIDevice *dev, uint32_t addr, uint32_t value,
                               int len);
@@ -305,6 +313,11 @@ bool irqbed_irq_stick(IrqbedCtrl *c, unsigned vector, bool stuck);
 /* vmstate.c: a transport saves these, and resumes its requests after loading */
 extern const VMStateDescription irqbed_vmstate_ctrl;
 extern const VMStateDescription irqbed_vmstate_req;
+/* Where data goes; read, it replaces what was there.  False: it cannot be. */
+void irqbed_segments_put(QEMUFile *f, const IrqbedSegment *segments,
+                         uint32_t count);
+bool irqbed_segments_get(QEMUFile *f, IrqbedSegment **segments,
+                         uint32_t *count);
 /* inject_vmstate.c */
 extern const VMStateDescription irqbed_vmstate_faults;
 

@@ -69,6 +69,7 @@ QDict *irqbed_ctrl_stats(Object *obj)
     irqbed_stats_put(irq, "dropped", s->irq_dropped);
     irqbed_stats_put(irq, "coalesced", s->irq_coalesced);
     irqbed_stats_put(irq, "late", s->irq_late);
+    irqbed_stats_put(irq, "extra", s->irq_extra);
     irqbed_stats_put(faults, "irq_dropped", s->irq_dropped);
     irqbed_stats_put(faults, "held", s->held);
     irqbed_stats_put(faults, "failed", s->failed_media);

@@ -85,7 +85,7 @@ static IrqbedFaultEvent *event_add(IrqbedCtrl *c, IrqbedFault fault,
     return ev;
 }
 
-static void event_free(IrqbedFaultEvent *ev)
+void irqbed_fault_event_free(IrqbedFaultEvent *ev)
 {
     g_clear_pointer(&ev->data, qemu_vfree);
     g_clear_pointer(&ev->segments, g_free);
@@ -98,6 +98,7 @@ static IrqbedFaultEvent event_remove(IrqbedFaults *f, uint32_t i)
     f->nr_events--;
     memmove(&f->events[i], &f->events[i + 1],
             (f->nr_events - i) * sizeof(ev));
+    f->events[f->nr_events] = (IrqbedFaultEvent) {};
     return ev;
 }
 
@@ -137,7 +138,7 @@ static void event_run(IrqbedCtrl *c, IrqbedFaultEvent *ev)
         link_up(c, ev->target);
         break;
     case IRQBED_FAULT_REMOVE:
-        c->faults.removed = false;
+        irqbed_ctrl_set_removed(c, false);
         break;
     case IRQBED_FAULT_COMMAND_LATE:
         transport_fault(c, (IrqbedFaultCall) {
@@ -147,7 +148,7 @@ static void event_run(IrqbedCtrl *c, IrqbedFaultEvent *ev)
     default:
         g_assert_not_reached();
     }
-    event_free(ev);
+    irqbed_fault_event_free(ev);
 }
 
 /* The first of those that are due earliest; false if none is due. */
@@ -187,7 +188,7 @@ static void events_drop(IrqbedCtrl *c, bool hardware_too)
         if (hardware_too || !is_of_hardware(f->events[i].fault)) {
             IrqbedFaultEvent ev = event_remove(f, i);
 
-            event_free(&ev);
+            irqbed_fault_event_free(&ev);
         } else {
             i++;
         }
@@ -251,7 +252,7 @@ static void device_remove(IrqbedCtrl *c)
     irqbed_req_clear_all(c);
     irqbed_transport(c)->reset(c);
     irqbed_irq_reset(c);
-    c->faults.removed = true;
+    irqbed_ctrl_set_removed(c, true);
 }
 
 /* False if it cannot be done. */
@@ -457,6 +458,7 @@ bool irqbed_faults_data_late(IrqbedReq *req, int64_t now_ns)
     ev->bytes = req->to_guest;
     ev->segments = g_steal_pointer(&req->segments);
     ev->nr_segments = req->nr_segments;
+    c->buffer_bytes -= req->buf_size;
     req->buf_size = 0;
     req->nr_segments = 0;
     req->max_segments = 0;
@@ -513,7 +515,7 @@ static void faults_end(IrqbedCtrl *c)
     for (i = 0; i < c->nr_irqs; i++) {
         irqbed_irq_stick(c, i, false);
     }
-    f->removed = false;
+    irqbed_ctrl_set_removed(c, false);
     while (f->links_down) {
         link_up(c, ctz32(f->links_down));
     }
@@ -567,28 +569,12 @@ void irqbed_faults_clear(IrqbedCtrl *c)
     irqbed_faults_arm_timer(c);
 }
 
-void irqbed_faults_settle(IrqbedCtrl *c)
-{
-    IrqbedFaults *f = &c->faults;
-    uint32_t i = 0;
-
-    while (i < f->nr_events) {
-        if (f->events[i].fault == IRQBED_FAULT_DATA_LATE) {
-            IrqbedFaultEvent ev = event_remove(f, i);
-
-            event_run(c, &ev);
-        } else {
-            i++;
-        }
-    }
-    irqbed_faults_arm_timer(c);
-}
-
 /* Knobs are the command line's; what an entry has made of one goes on. */
 void irqbed_faults_resume(IrqbedCtrl *c)
 {
     uint32_t i;
 
+    irqbed_ctrl_set_removed(c, c->faults.removed);
     for (i = 0; i < c->faults.nr_entries; i++) {
         IrqbedInjectEntry *e = &c->faults.entries[i];
 

@@ -87,7 +87,7 @@ typedef struct IrqbedFaultEvent {
     uint32_t target;
     uint16_t queue;
     uint16_t tag;
-    uint8_t *data;              /* of DATA_LATE; not saved */
+    uint8_t *data;              /* of DATA_LATE */
     uint32_t nr_segments;
     IrqbedSegment *segments;
     uint32_t bytes;
@@ -136,8 +136,8 @@ void irqbed_faults_forget(IrqbedCtrl *c);
 void irqbed_faults_clear(IrqbedCtrl *c);
 /* After loading: the timer, and knobs that an entry had changed. */
 void irqbed_faults_resume(IrqbedCtrl *c);
-/* Before saving: data that is late is written now. */
-void irqbed_faults_settle(IrqbedCtrl *c);
+/* What an event holds; not the event itself. */
+void irqbed_fault_event_free(IrqbedFaultEvent *ev);
 void irqbed_faults_arm_timer(IrqbedCtrl *c);
 
 /* D3: entries that count requests look at this one. */

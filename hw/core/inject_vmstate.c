@@ -6,6 +6,9 @@
  */
 
 #include "qemu/osdep.h"
+#include "qemu/memalign.h"
+#include "qemu/units.h"
+#include "migration/qemu-file-types.h"
 #include "ctrl.h"
 
 static bool entry_is_sound(IrqbedInjectEntry *e)
@@ -33,6 +36,7 @@ static bool event_is_sound(IrqbedCtrl *c, const IrqbedFaultEvent *ev)
         return ev->target < c->nr_irqs;
     case IRQBED_FAULT_LINK_DOWN:
         return ev->target < IRQBED_INJECT_TARGETS;
+    case IRQBED_FAULT_DATA_LATE:
     case IRQBED_FAULT_COMPLETE_TWICE:
     case IRQBED_FAULT_REMOVE:
     case IRQBED_FAULT_COMMAND_LATE:
@@ -103,17 +107,57 @@ static const VMStateDescription vmstate_entry = {
     },
 };
 
-/* Late data is written before saving, see irqbed_faults_settle(). */
+/* Data that is late: where to, how much, and what. */
+static int put_data(QEMUFile *f, void *pv, size_t size,
+                    const VMStateField *field, JSONWriter *vmdesc)
+{
+    IrqbedFaultEvent *ev = pv;
+
+    irqbed_segments_put(f, ev->segments, ev->nr_segments);
+    qemu_put_be32(f, ev->bytes);
+    qemu_put_buffer(f, ev->data, ev->bytes);
+    return 0;
+}
+
+static int get_data(QEMUFile *f, void *pv, size_t size,
+                    const VMStateField *field)
+{
+    IrqbedFaultEvent *ev = pv;
+
+    irqbed_fault_event_free(ev);
+    if (!irqbed_segments_get(f, &ev->segments, &ev->nr_segments)) {
+        return -EINVAL;
+    }
+    ev->bytes = qemu_get_be32(f);
+    if (ev->bytes > IRQBED_MAX_TRANSFER) {
+        return -EINVAL;
+    }
+    ev->data = qemu_memalign(4 * KiB, MAX(ev->bytes, 1));
+    return qemu_get_buffer(f, ev->data, ev->bytes) == ev->bytes ? 0 : -EINVAL;
+}
+
+static const VMStateInfo info_event_data = {
+    .name = "irqbed-fault-event-data",
+    .get = get_data,
+    .put = put_data,
+};
+
 static const VMStateDescription vmstate_event = {
     .name = "irqbed-fault-event",
-    .version_id = 1,
-    .minimum_version_id = 1,
+    .version_id = 2,
+    .minimum_version_id = 2,
     .fields = (const VMStateField[]) {
         VMSTATE_INT64(due_ns, IrqbedFaultEvent),
         VMSTATE_UINT32(fault, IrqbedFaultEvent),
         VMSTATE_UINT32(target, IrqbedFaultEvent),
         VMSTATE_UINT16(queue, IrqbedFaultEvent),
         VMSTATE_UINT16(tag, IrqbedFaultEvent),
+        {
+            .name = "data",
+            .size = sizeof(IrqbedFaultEvent),
+            .info = &info_event_data,
+            .flags = VMS_SINGLE,
+        },
         VMSTATE_END_OF_LIST()
     },
 };

@@ -317,6 +317,7 @@ bool irqbed_irq_extra(IrqbedCtrl *c, unsigned vector)
     if (!irq->stuck && !irq_is_up(irq)) {
         irq_line_down(irq);
     }
+    c->stats.irq_extra++;
     return true;
 }
 

@@ -18,6 +18,7 @@
 
 static void free_buffer(IrqbedReq *req)
 {
+    req->ctrl->buffer_bytes -= req->buf_size;
     qemu_vfree(req->buf);
     req->buf = NULL;
     req->buf_size = 0;
@@ -52,7 +53,8 @@ static void irqbed_req_set_state(IrqbedReq *req, IrqbedReqState to)
         break;
     case IRQBED_REQ_FREE:
         QTAILQ_REMOVE(&c->active, req, active_entry);
-        if (req->buf_size > IRQBED_MAX_KEPT) {
+        if (req->buf_size > IRQBED_MAX_KEPT ||
+            c->buffer_bytes > IRQBED_MAX_KEPT_ALL) {
             free_buffer(req);
         }
         break;
@@ -420,12 +422,19 @@ void irqbed_req_resume_timer(IrqbedCtrl *c)
 
 bool irqbed_req_reserve(IrqbedReq *req, uint32_t bytes)
 {
+    IrqbedCtrl *c = req->ctrl;
+
     if (bytes > IRQBED_MAX_TRANSFER) {
         return false;
     }
     if (bytes > req->buf_size) {
+        if (bytes > IRQBED_MAX_SMALL &&
+            c->buffer_bytes + bytes > IRQBED_MAX_BUFFERS) {
+            return false;
+        }
         free_buffer(req);
         req->buf_size = QEMU_ALIGN_UP(bytes, 4 * KiB);
+        c->buffer_bytes += req->buf_size;
         req->buf = qemu_memalign(4 * KiB, req->buf_size);
     }
     return true;

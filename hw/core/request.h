@@ -23,9 +23,16 @@ typedef struct IrqbedCtrl IrqbedCtrl;
 typedef struct IrqbedReq IrqbedReq;
 typedef QTAILQ_HEAD(, IrqbedReq) IrqbedReqList;
 
-/* No request moves more than this, and a free slot keeps no more than that. */
+/*
+ * No request moves more than this.  A free slot keeps no more than that, and
+ * none at all while there is more in the controller.
+ */
 #define IRQBED_MAX_TRANSFER (32 * MiB)
 #define IRQBED_MAX_KEPT     (4 * MiB)
+#define IRQBED_MAX_KEPT_ALL (64 * MiB)
+/* The host's memory for a controller's data; a small request gets its own. */
+#define IRQBED_MAX_BUFFERS  (2 * GiB)
+#define IRQBED_MAX_SMALL    (64 * KiB)
 #define IRQBED_MAX_EXTENTS  64
 
 /* Queues, or ports, of a controller. */
@@ -94,7 +101,10 @@ void irqbed_req_init(IrqbedReq *req, IrqbedCtrl *c, uint16_t queue,
                      uint16_t tag);
 void irqbed_req_destroy(IrqbedReq *req);
 
-/* Make buf at least @bytes long; false beyond IRQBED_MAX_TRANSFER. */
+/*
+ * Make buf at least @bytes long; false beyond IRQBED_MAX_TRANSFER, and when the
+ * controller has too much in flight: not for IRQBED_MAX_SMALL or less.
+ */
 bool irqbed_req_reserve(IrqbedReq *req, uint32_t bytes);
 /* Room for @count segments, which it also makes the number in use. */
 void irqbed_req_segments(IrqbedReq *req, uint32_t count);

@@ -28,17 +28,41 @@ static uint64_t kept_bytes(const IrqbedReq *req)
     return MAX(req->to_guest, again ? req->extents[0].bytes : 0);
 }
 
+void irqbed_segments_put(QEMUFile *f, const IrqbedSegment *segments,
+                         uint32_t count)
+{
+    uint32_t i;
+
+    qemu_put_be32(f, count);
+    for (i = 0; i < count; i++) {
+        qemu_put_be64(f, segments[i].addr);
+        qemu_put_be32(f, segments[i].len);
+    }
+}
+
+bool irqbed_segments_get(QEMUFile *f, IrqbedSegment **segments,
+                         uint32_t *count)
+{
+    uint32_t i, n = qemu_get_be32(f);
+
+    if (n > MAX_SEGMENTS) {
+        return false;
+    }
+    *segments = g_renew(IrqbedSegment, *segments, n);
+    *count = n;
+    for (i = 0; i < n; i++) {
+        (*segments)[i].addr = qemu_get_be64(f);
+        (*segments)[i].len = qemu_get_be32(f);
+    }
+    return true;
+}
+
 static int put_data(QEMUFile *f, void *pv, size_t size,
                     const VMStateField *field, JSONWriter *vmdesc)
 {
     IrqbedReq *req = pv;
-    uint32_t i;
 
-    qemu_put_be32(f, req->nr_segments);
-    for (i = 0; i < req->nr_segments; i++) {
-        qemu_put_be64(f, req->segments[i].addr);
-        qemu_put_be32(f, req->segments[i].len);
-    }
+    irqbed_segments_put(f, req->segments, req->nr_segments);
     qemu_put_be32(f, req->to_guest);
     qemu_put_buffer(f, req->buf, kept_bytes(req));
     return 0;
@@ -48,17 +72,12 @@ static int get_data(QEMUFile *f, void *pv, size_t size,
                     const VMStateField *field)
 {
     IrqbedReq *req = pv;
-    uint32_t i, n = qemu_get_be32(f);
     uint64_t bytes;
 
-    if (n > MAX_SEGMENTS) {
+    if (!irqbed_segments_get(f, &req->segments, &req->nr_segments)) {
         return -EINVAL;
     }
-    irqbed_req_segments(req, n);
-    for (i = 0; i < n; i++) {
-        req->segments[i].addr = qemu_get_be64(f);
-        req->segments[i].len = qemu_get_be32(f);
-    }
+    req->max_segments = req->nr_segments;
     req->to_guest = qemu_get_be32(f);
     bytes = kept_bytes(req);
     if (bytes > IRQBED_MAX_TRANSFER || !irqbed_req_reserve(req, bytes) ||
@@ -190,12 +209,6 @@ static const VMStateDescription vmstate_irq = {
     },
 };
 
-static int ctrl_pre_save(void *opaque)
-{
-    irqbed_faults_settle(opaque);
-    return 0;
-}
-
 static int ctrl_post_load(void *opaque, int version_id)
 {
     IrqbedCtrl *c = opaque;
@@ -259,7 +272,6 @@ const VMStateDescription irqbed_vmstate_ctrl = {
     .name = "irqbed-ctrl",
     .version_id = 1,
     .minimum_version_id = 1,
-    .pre_save = ctrl_pre_save,
     .pre_load = ctrl_pre_load,
     .post_load = ctrl_post_load,
     .fields = (const VMStateField[]) {

@@ -7,6 +7,7 @@
  */
 
 #include "inject-ufs.h"
+#include "mcq-harness.h"
 
 static void test_link_command(void)
 {
@@ -91,6 +92,25 @@ static void test_remove(void)
     ufs_expect_good(u, 0);
     g_assert_cmpuint(ufs_fired(u, "a"), ==, 1);
     ufs_stop(u);
+}
+
+/* The table of messages is gone too, and is back as it was, masked or not. */
+static void test_remove_msix(void)
+{
+    Mcq *m = mcq_start_up(",irq-mode=msix", 2, 8);
+    QPCIDevice *dev = m->u->dev;
+    uint64_t at = dev->msix_table_off + PCI_MSIX_ENTRY_DATA;
+
+    mcq_msix_on(m);
+    inject(m->u->qts, "ufs0", "id=a,at-ns=500,fault=remove,for-ns=1000");
+    ufs_step(m->u, 500);
+    g_assert_cmphex(qpci_io_readl(dev, dev->msix_table_bar, at), ==,
+                    UINT32_MAX);
+    qpci_io_writel(dev, dev->msix_table_bar, at, 77);
+    ufs_step(m->u, 1000);
+    g_assert_cmphex(qpci_io_readl(dev, dev->msix_table_bar, at), ==,
+                    MCQ_MSG_DATA(0));
+    mcq_stop(m);
 }
 
 /* In the middle of a doorbell with more to fetch; each right after its own. */
@@ -288,11 +308,38 @@ static void test_migrate(void)
     ufs_stop(u);
 }
 
+/* What is late stays late, in another QEMU too. */
+static void test_migrate_data_late(void)
+{
+    Ufs *u = ufs_start_up(START);
+    int64_t t;
+
+    ufs_fill(u, UFS_DATA(0), 4096, 1);
+    ufs_prep_rw(u, 0, true, 0, 1);
+    ufs_run(u, 0);
+    inject(u->qts, "ufs0", "id=a,every=1,fault=data-late,for-ns=9000");
+    ufs_fill(u, UFS_DATA(0), 4096, 2);
+    ufs_read_block(u, 0);
+    ufs_step(u, READ_NS);
+    ufs_expect_good(u, 0);
+    t = u->now;
+    ufs_migrate(u, START);
+    ufs_check(u, UFS_DATA(0), 4096, 2);
+    ufs_step_to(u, t + 8999);
+    ufs_check(u, UFS_DATA(0), 4096, 2);
+    ufs_step_to(u, t + 9000);
+    ufs_check(u, UFS_DATA(0), 4096, 1);
+    ufs_stop(u);
+}
+
 void add_ufs_life_tests(void)
 {
     qtest_add_func("/irqbed-inject/ufs/link-command", test_link_command);
     qtest_add_func("/irqbed-inject/ufs/link-down", test_link_down);
     qtest_add_func("/irqbed-inject/ufs/remove", test_remove);
+    qtest_add_func("/irqbed-inject/ufs/remove-msix", test_remove_msix);
+    qtest_add_func("/irqbed-inject/ufs/migrate-data-late",
+                   test_migrate_data_late);
     qtest_add_func("/irqbed-inject/ufs/by-request", test_by_request);
     qtest_add_func("/irqbed-inject/ufs/seed", test_seed);
     qtest_add_func("/irqbed-inject/ufs/hostile", test_hostile);
