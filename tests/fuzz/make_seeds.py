@@ -14,6 +14,8 @@ def seeds_of(target):
 
 def main():
     for name, target in TARGETS.items():
+        if target.corpus:
+            continue
         folder = target.seed_folder(name)
         folder.mkdir(parents=True, exist_ok=True)
         made = seeds_of(target)
