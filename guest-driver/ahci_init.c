@@ -214,7 +214,10 @@ static int irqbed_ahci_start_port(struct irqbed_queue *q)
 	if (!port->regs)
 		return -ENODEV;
 	irqbed_ahci_enable(port, 0);
-	if (!irqbed_ahci_has_link(port))
+	/* A link that a disk had may be back in a moment. */
+	if (!irqbed_ahci_has_link(port) &&
+	    (!q->set || irqbed_ahci_wait(port->regs + AHCI_PX_SSTS, AHCI_PX_DET,
+					 AHCI_DET_ESTABLISHED, IRQBED_LINK_US)))
 		return -ENODEV;
 	if (readl(port->regs + AHCI_PX_CMD) & (AHCI_PX_CMD_CR | AHCI_PX_CMD_FR))
 		return -EBUSY;	/* it does not stop: the HBA has to be reset */
