@@ -33,6 +33,24 @@ class Pages(unittest.TestCase):
                     self.assertTrue(key.low <= key.default <= key.high, f"{section}.{key.name}")
 
 
+class Cases(unittest.TestCase):
+    """docs/cases.md names tests that exist."""
+
+    def test_commands(self):
+        page = (REPO / "docs" / "cases.md").read_text()
+        sources = "".join(path.read_text() for path in (REPO / "tests" / "qtest").glob("*.c"))
+        guest = [name for names in re.findall(r"`GUEST ([^`]*)`", page) for name in names.split()]
+        self.assertGreater(len(guest), 15)
+        for name in guest:
+            self.assertTrue((REPO / "tests" / "guest" / f"{name}.sh").exists(), name)
+        qtests = re.findall(r"`QTEST-\w+ -p (/[^`]*)`", page)
+        self.assertGreater(len(qtests), 10)
+        for name in qtests:
+            self.assertIn(f'"{name}', sources)
+        for name in re.findall(r"\(`(test_\w+)`|, `(test_\w+)`\)", page):
+            self.assertTrue((REPO / "tests" / "cli" / f"{''.join(name)}.py").exists(), name)
+
+
 class Driver(unittest.TestCase):
     """guest-driver/params.c: IRQBED_KNOB(name, words, least, greatest, none, live, default, ...)."""
 

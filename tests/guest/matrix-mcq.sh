@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Every fault of docs/inject.md with every policy, UFS with queues: each request ends
+# once, its data is right or fio sees an error, and the kernel does not complain.
+#
+# irqbed-device: mcq=on irq-mode=msix queue-depth=128 units=8 service-read-ns=20000 service-write-ns=20000
+# irqbed-driver: irqbed irq_vectors=per_queue timeout_ms=1000
+# irqbed-limit: 3000
+# shellcheck source=tests/guest/ktap.sh
+. /tests/ktap.sh
+# shellcheck source=tests/guest/ktap-matrix.sh
+. /tests/ktap-matrix.sh
+matrix_test MCQ
