@@ -70,7 +70,7 @@ static void release(IrqbedUfsReq *r)
     QSLIST_INSERT_HEAD(&u->free_reqs, r, free_entry);
     u->nr_busy--;
     if (u->sq_waiting) {
-        timer_mod(u->sq_timer, irqbed_now_ns());
+        timer_mod(u->fetch_timer, irqbed_now_ns());
     }
 }
 
@@ -133,12 +133,13 @@ static void fetch_queue(IrqbedUfs *u, unsigned q)
     }
 }
 
-/* One entry of each in turn, for as long as there are free requests. */
-void irqbed_ufs_sq_run(void *opaque)
+/* One entry of each queue in turn, for as long as there are free requests. */
+void irqbed_ufs_fetch_run(void *opaque)
 {
     IrqbedUfs *u = opaque;
     unsigned q;
 
+    irqbed_ufs_take_slots(u);
     while (u->sq_waiting && has_free(u)) {
         q = u->sq_next % IRQBED_UFS_MAX_QUEUES;
         u->sq_next = q + 1;
@@ -167,7 +168,13 @@ void irqbed_ufs_sq_doorbell(IrqbedUfs *u, unsigned q, uint32_t tail)
         return;
     }
     sq->sq_tail = tail;
-    fetch_queue(u, q);
+    if (irqbed_media_must_wait()) {
+        fetch_queue(u, q);
+    } else {
+        /* Host clock: by the main loop, while the guest goes on. */
+        u->sq_waiting |= BIT(q);
+        timer_mod(u->fetch_timer, irqbed_now_ns());
+    }
 }
 
 /* --- D4: completion ------------------------------------------------------ */
@@ -482,8 +489,8 @@ void irqbed_ufs_mcq_reset(IrqbedUfs *u)
 
     memset(u->queues, 0, sizeof(u->queues));
     u->cqis = u->cqie = u->cqes = 0;
-    u->sq_waiting = u->sq_next = 0;
-    timer_del(u->sq_timer);
+    u->sq_waiting = u->sq_next = u->new_slots = 0;
+    timer_del(u->fetch_timer);
     irqbed_ufs_collect_free(u);
     if (!u->mcq) {
         return;

@@ -84,7 +84,7 @@ static void init_requests(IrqbedUfs *u)
     for (i = 0; i < u->nr_reqs; i++) {
         irqbed_req_init(&u->reqs[i].core, c, 0, i);
     }
-    u->sq_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, irqbed_ufs_sq_run, u);
+    u->fetch_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, irqbed_ufs_fetch_run, u);
 }
 
 static bool irqbed_ufs_realize(IrqbedCtrl *c, Error **errp)
@@ -117,7 +117,7 @@ static void irqbed_ufs_unrealize(IrqbedCtrl *c)
     IrqbedUfs *u = IRQBED_UFS(c);
     unsigned i;
 
-    g_clear_pointer(&u->sq_timer, timer_free);
+    g_clear_pointer(&u->fetch_timer, timer_free);
     for (i = 0; i < u->nr_reqs; i++) {
         irqbed_req_destroy(&u->reqs[i].core);
     }

@@ -207,7 +207,8 @@ struct IrqbedUfs {
     uint32_t cqes;              /* ... and if it counts for IS.CQES */
     uint32_t sq_waiting;        /* queues that wait for a free request */
     uint32_t sq_next;           /* whose turn it is */
-    QEMUTimer *sq_timer;
+    uint32_t new_slots;         /* doorbell rung, not fetched yet */
+    QEMUTimer *fetch_timer;
 
     IrqbedUfsLu *lus[IRQBED_UFS_MAX_LUS];
     IrqbedUfsUnit units[IRQBED_UFS_UNITS];      /* by irqbed_ufs_unit() */
@@ -251,8 +252,8 @@ bool irqbed_ufs_can_answer(IrqbedReq *core);
 unsigned irqbed_ufs_cq_answer(IrqbedUfsReq *r, bool urgent);
 /* Fault: the entry of a request just answered once more, if there is room. */
 bool irqbed_ufs_cq_answer_twice(IrqbedUfsReq *r);
-/* Timer callback: queues that found no free request. */
-void irqbed_ufs_sq_run(void *opaque);
+/* Timer callback: slots and queues that wait to be fetched. */
+void irqbed_ufs_fetch_run(void *opaque);
 
 /* irq.c: whose status is whose interrupt; D5 */
 uint32_t irqbed_ufs_status(IrqbedUfs *u);
@@ -287,6 +288,8 @@ void irqbed_ufs_link_fault(IrqbedUfs *u);
 
 /* xfer.c: transfer requests, D1, D2 and D4 */
 void irqbed_ufs_doorbell(IrqbedUfs *u, uint32_t slots);
+/* D2 of those in new_slots. */
+void irqbed_ufs_take_slots(IrqbedUfs *u);
 /* D2 and D3 of one whose descriptor is in r->utrd. */
 void irqbed_ufs_take_entry(IrqbedUfsReq *r);
 uint64_t irqbed_ufs_ucd_addr(const UtpTransferReqDesc *utrd);

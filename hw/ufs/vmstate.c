@@ -63,6 +63,23 @@ static bool queues_are_sound(IrqbedUfs *u)
     return true;
 }
 
+static bool new_slots_are_sound(IrqbedUfs *u)
+{
+    unsigned slot;
+
+    if (u->new_slots & ~u->reg.utrldbr) {
+        return false;
+    }
+    for (slot = 0; slot < IRQBED_UFS_MAX_SLOTS; slot++) {
+        if (u->new_slots & BIT(slot) &&
+            (slot >= u->nr_reqs ||
+             u->reqs[slot].core.state != IRQBED_REQ_FREE)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int ufs_post_load(void *opaque, int version_id)
 {
     IrqbedUfs *u = opaque;
@@ -73,7 +90,7 @@ static int ufs_post_load(void *opaque, int version_id)
             return -EINVAL;
         }
     }
-    if (!queues_are_sound(u)) {
+    if (!queues_are_sound(u) || !new_slots_are_sound(u)) {
         return -EINVAL;
     }
     for (i = 0; i < u->nr_reqs; i++) {
@@ -84,8 +101,8 @@ static int ufs_post_load(void *opaque, int version_id)
     }
     irqbed_req_resume_timer(IRQBED_CTRL(u));
     irqbed_ufs_collect_free(u);
-    if (u->sq_waiting) {
-        timer_mod(u->sq_timer, irqbed_now_ns());
+    if (u->sq_waiting || u->new_slots) {
+        timer_mod(u->fetch_timer, irqbed_now_ns());
     }
     return 0;
 }
@@ -167,6 +184,7 @@ const VMStateDescription irqbed_ufs_vmstate = {
         VMSTATE_UINT32(cqes, IrqbedUfs),
         VMSTATE_UINT32(sq_waiting, IrqbedUfs),
         VMSTATE_UINT32(sq_next, IrqbedUfs),
+        VMSTATE_UINT32(new_slots, IrqbedUfs),
         VMSTATE_UINT32_2DARRAY(uic, IrqbedUfs, 2, IRQBED_UFS_UIC_ATTRS),
         VMSTATE_UINT32_ARRAY(attrs, IrqbedUfs, IRQBED_UFS_ATTRS),
         VMSTATE_UINT8_ARRAY(flags, IrqbedUfs, IRQBED_UFS_FLAGS),

@@ -223,7 +223,6 @@ static void take_slot(IrqbedUfs *u, unsigned slot)
 {
     IrqbedUfsReq *r = &u->reqs[slot];
 
-    u->reg.utrldbr |= BIT(slot);
     begin(r);
     r->core.queue = 0;
     r->core.tag = slot;
@@ -247,17 +246,29 @@ void irqbed_ufs_take_entry(IrqbedUfsReq *r)
 void irqbed_ufs_doorbell(IrqbedUfs *u, uint32_t slots)
 {
     unsigned nutrs = MIN(u->nr_reqs, IRQBED_UFS_MAX_SLOTS);
-    unsigned slot;
 
     if (nutrs < IRQBED_UFS_MAX_SLOTS && slots >> nutrs) {
         irqbed_ctrl_guest_error(IRQBED_CTRL(u), "doorbell beyond the list",
                                 slots);
     }
-    slots &= ~u->reg.utrldbr;
-    for (slot = 0; slot < nutrs; slot++) {
-        if (slots & BIT(slot)) {
-            take_slot(u, slot);
-        }
+    slots &= ~u->reg.utrldbr & MAKE_64BIT_MASK(0, nutrs);
+    u->reg.utrldbr |= slots;
+    u->new_slots |= slots;
+    if (irqbed_media_must_wait()) {
+        irqbed_ufs_take_slots(u);
+    } else {
+        /* Host clock: by the main loop, while the guest goes on. */
+        timer_mod(u->fetch_timer, irqbed_now_ns());
+    }
+}
+
+void irqbed_ufs_take_slots(IrqbedUfs *u)
+{
+    while (u->new_slots) {
+        unsigned slot = ctz32(u->new_slots);
+
+        u->new_slots &= ~BIT(slot);
+        take_slot(u, slot);
     }
 }
 
@@ -273,6 +284,7 @@ void irqbed_ufs_clear_slots(IrqbedUfs *u, uint32_t slots)
         }
     }
     u->reg.utrldbr &= ~slots;
+    u->new_slots &= ~slots;
 }
 
 /* The response UPIU, as much of it as the guest has room for. */
