@@ -14,6 +14,7 @@
  * request that comes while it is scheduled, therefore the vector stays masked
  * from the hand-over until it is through.
  */
+#include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
@@ -191,16 +192,26 @@ static void irqbed_rest_pass(struct irqbed_vector *vec, enum irqbed_rest rest,
 
 /*
  * The kernel confines an interrupt's thread to the interrupt's CPU, again
- * whenever that changes; so this is looked at in each pass.
+ * whenever that changes; so this is looked at in each pass.  The interrupt's own
+ * mask may change at any time, which the scheduler does not bear: it is asked
+ * for a CPU.  Nor does it bear a thread that wants to a CPU that is about to go
+ * (RT warns of it), as the interrupt's may be: it stays where it is meanwhile.
  */
 static void irqbed_thread_place(const struct irqbed_vector *vec)
 {
 	const struct cpumask *want = cpu_possible_mask;
+	unsigned int cpu;
 
-	if (vec->ctrl->config.thread_cpus == IRQBED_THREAD_CPUS_IRQ)
-		want = irq_data_get_effective_affinity_mask(irq_get_irq_data(vec->irq));
-	if (!cpumask_equal(current->cpus_ptr, want))
-		set_cpus_allowed_ptr(current, want);
+	if (vec->ctrl->config.thread_cpus == IRQBED_THREAD_CPUS_IRQ) {
+		cpu = cpumask_first(irq_data_get_effective_affinity_mask(irq_get_irq_data(vec->irq)));
+		if (cpu >= nr_cpu_ids)
+			return;
+		want = cpumask_of(cpu);
+	}
+	if (cpumask_equal(current->cpus_ptr, want) || !cpus_read_trylock())
+		return;
+	set_cpus_allowed_ptr(current, want);
+	cpus_read_unlock();
 }
 
 /**
