@@ -199,11 +199,12 @@ static void irqbed_rest_pass(struct irqbed_vector *vec, enum irqbed_rest rest,
  */
 static void irqbed_thread_place(const struct irqbed_vector *vec)
 {
+	struct irq_data *data = irq_get_irq_data(vec->irq);
 	const struct cpumask *want = cpu_possible_mask;
 	unsigned int cpu;
 
 	if (vec->ctrl->config.thread_cpus == IRQBED_THREAD_CPUS_IRQ) {
-		cpu = cpumask_first(irq_data_get_effective_affinity_mask(irq_get_irq_data(vec->irq)));
+		cpu = cpumask_first(irq_data_get_effective_affinity_mask(data));
 		if (cpu >= nr_cpu_ids)
 			return;
 		want = cpumask_of(cpu);
