@@ -547,7 +547,7 @@ race_lost() { # DISK PHASE
 	yesyesread:*) RACE_FAILED=$((RACE_FAILED + 1)) ;;
 	*) RACE_WRONG=$((RACE_WRONG + 1)); note "at $2: $said" ;;
 	esac
-	[ $lost = yes ]
+	[ "$lost" = yes ]
 }
 
 # RACE_WON and RACE_LOST: a moment that is early enough, and one, close after it, that is not.
