@@ -269,25 +269,26 @@ class Runs(unittest.TestCase):
         path.write_text(SMALL.read_text() + """
 [[inject]]
 id = "late-interrupts"
-at_ns = 190_000_000
+at_ns = 230_000_000
 for_ns = 10_000_000
 knob = "irq_latency_ns"
 value = 300_000
 """)
-        trace, _, _ = self.trace("inject", "--set", 'matrix.policy=["hardirq"]', "--set", "workload.runtime=0.05",
+        trace, _, _ = self.trace("inject", "--set", 'matrix.policy=["hardirq"]', "--set", "workload.runtime=0.1",
+                                 "--set", "workload.iodepth=1", "--set", "workload.numjobs=1",
                                  path=path)
         fired = [event for event in trace["traceEvents"] if event["ph"] == "i" and event["name"] == "late-interrupts"]
-        self.assertEqual([event["ts"] for event in fired], [190_000])
+        self.assertEqual([event["ts"] for event in fired], [230_000])
         waits = {True: [], False: []}
         for _, end, _, stages in requests(trace, "driver"):
             for name, begin, until in stages:
                 if name == "interrupt":
-                    waits[begin >= 190_000_000].append(until - begin)
+                    waits[begin >= 230_000_000].append(until - begin)
         self.assertLess(max(waits[False]), 10_000)
         self.assertGreater(max(waits[True]), 290_000)
         data = results.load(self.dir / "inject")
         series = data["cells"][0]["series"]["driver"]["ufs0"]
-        self.assertEqual(series["window_ns"] % 500_000, 0, "a hundredth of the runtime, or doubled")
+        self.assertEqual(series["window_ns"] % 1_000_000, 0, "a hundredth of the runtime, or doubled")
         self.assertTrue((self.dir / "inject" / "plot-time.png").exists())
 
 
