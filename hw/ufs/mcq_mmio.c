@@ -193,7 +193,7 @@ static void write_mode(IrqbedUfs *u, uint32_t val)
     unsigned q;
 
     val &= R_CONFIG_QT_MASK | R_CONFIG_ESIE_MASK;
-    if (changed && !QTAILQ_EMPTY(&c->active)) {
+    if (changed && (!QTAILQ_EMPTY(&c->active) || u->new_slots)) {
         irqbed_ctrl_guest_error(c, "CONFIG.QT while requests are in flight",
                                 val);
         val ^= changed;

@@ -186,6 +186,8 @@ void irqbed_ufs_task_doorbell(IrqbedUfs *u, uint32_t slots)
     if (!slots) {
         return;
     }
+    /* What was rung before belongs to the device, with any clock. */
+    irqbed_ufs_fetch_run(u);
     for (slot = 0; slot < IRQBED_UFS_TM_SLOTS; slot++) {
         if ((slots & BIT(slot)) && !run_task(u, slot)) {
             u->reg.is = FIELD_DP32(u->reg.is, IS, SBFES, 1);

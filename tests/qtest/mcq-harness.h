@@ -23,8 +23,14 @@
 #define MCQ_OP(q, field) \
     (UFS_MCQ_OPR_START + (q) * 48 + offsetof(UfsMcqOpReg, field))
 #define MCQ_ESIE    2
+#define MCQ_SQES    BIT(19)
 #define MCQ_IAGES   BIT(21)
+#define MCQ_IAGVLD  BIT(8)      /* CQCFG; the group below it */
+#define MCQ_CTR     BIT(16)     /* MCQIACR */
 #define MCQ_NULLIFIED (0xfu << 28)
+/* SQIS, SQIE */
+#define MCQ_SQ_STOP    2
+#define MCQ_SQ_CLEANUP 4
 /* SQRTC, SQRTS */
 #define MCQ_STP     1
 #define MCQ_ICU     2
@@ -78,6 +84,7 @@ bool mcq_msg_taken(Mcq *m, unsigned vector);
 void add_queue_tests(void);
 void add_control_tests(void);
 void add_irq_tests(void);
+void add_host_clock_tests(void);
 void add_mcq_hostile_tests(void);
 void add_mcq_migrate_tests(void);
 

@@ -18,6 +18,19 @@ char *ufs_new_image(off_t bytes)
     return path;
 }
 
+/* Where the CPU begins it stops. */
+static char *new_bios(void)
+{
+    static const uint8_t cli_hlt[] = { 0xfa, 0xf4 };
+    char *path = ufs_new_image(64 * KiB);
+    int fd = open(path, O_WRONLY);
+
+    g_assert_cmpint(pwrite(fd, cli_hlt, sizeof(cli_hlt), 64 * KiB - 16), ==,
+                    sizeof(cli_hlt));
+    close(fd);
+    return path;
+}
+
 /* Tests of other things need not bother with unit attentions. */
 static void boot(Ufs *u, const char *knobs, const char *extra)
 {
@@ -45,8 +58,8 @@ static Ufs *start(const char *knobs, const char *node1, const char *lu1,
 
     u->image[0] = ufs_new_image(UFS_IMAGE);
     u->image[1] = ufs_new_image(UFS_IMAGE);
-    /* No CPU runs: the machine only wants to have loaded something. */
-    u->bios = ufs_new_image(64 * KiB);
+    /* No CPU runs, or one that has nothing to do. */
+    u->bios = new_bios();
     boot(u, knobs, extra);
     u->dev = qpci_device_find(u->bus, QPCI_DEVFN(4, 0));
     g_assert_nonnull(u->dev);
@@ -76,6 +89,30 @@ Ufs *ufs_start_up(const char *knobs)
 
     ufs_up(u);
     return u;
+}
+
+Ufs *ufs_start_still(const char *knobs)
+{
+    /* The first accelerator that there is; libqtest's own comes after it. */
+    Ufs *u = start(knobs, "", "", "-accel tcg");
+
+    qtest_qmp_assert_success(u->qts, "{ 'execute': 'stop' }");
+    return u;
+}
+
+void ufs_go(Ufs *u)
+{
+    qtest_qmp_assert_success(u->qts, "{ 'execute': 'cont' }");
+}
+
+void ufs_wait(Ufs *u, uint32_t reg, uint32_t val)
+{
+    int64_t end = g_get_monotonic_time() + 60 * G_USEC_PER_SEC;
+
+    while (ufs_read(u, reg) != val && g_get_monotonic_time() < end) {
+        g_usleep(1000);
+    }
+    g_assert_cmphex(ufs_read(u, reg), ==, val);
 }
 
 static void wait_for(Ufs *u, const char *command, const char *status)
@@ -108,7 +145,8 @@ void ufs_migrate(Ufs *u, const char *knobs)
     qtest_clock_set(u->qts, u->now);
     qtest_qmp_assert_success(u->qts, "{ 'execute': 'migrate-incoming', "
                              "'arguments': { 'uri': %s } }", uri);
-    wait_for(u, "query-status", "running");
+    wait_for(u, "query-migrate", "completed");
+    ufs_go(u);
     qpci_free_pc(old_bus);
     qtest_quit(old);
     g_free(u->dev);

@@ -55,6 +55,14 @@ Ufs *ufs_start(const char *knobs);
 Ufs *ufs_start_ro(const char *knobs);
 /* ... and with @lu1 (comma first) for LUN 1, @extra words for QEMU */
 Ufs *ufs_start_lu1(const char *knobs, const char *lu1, const char *extra);
+/*
+ * With the host's clock, and standing still: no timer fires, so that what is
+ * rung is not fetched, until ufs_go().  Not for what steps the clock.
+ */
+Ufs *ufs_start_still(const char *knobs);
+void ufs_go(Ufs *u);
+/* ... and the register has that value, which must come. */
+void ufs_wait(Ufs *u, uint32_t reg, uint32_t val);
 /* Save it, restore it in a new QEMU at the same virtual time. */
 void ufs_migrate(Ufs *u, const char *knobs);
 /* Checks that no request is unaccounted for. */
