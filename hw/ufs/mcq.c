@@ -282,6 +282,7 @@ static void finish_cleanup(IrqbedUfs *u, unsigned q, uint32_t code)
     sq->rtc &= ~R_SQRTC_ICU_MASK;
     sq->rts = FIELD_DP32(sq->rts, SQRTS, RTC, code);
     sq->rts |= R_SQRTS_CUS_MASK;
+    irqbed_ufs_sq_event(u, q, R_SQIS_CLEANUP_MASK);
     trace_irqbed_ufs_cleanup(IRQBED_CTRL(u)->name, q,
                              FIELD_EX32(sq->cti, SQCTI, TAG), sq->cti, code);
 }
@@ -336,6 +337,7 @@ void irqbed_ufs_sq_control(IrqbedUfs *u, unsigned q, uint32_t val)
 {
     IrqbedUfsQueue *sq = &u->queues[q];
     bool pending = sq->rtc & R_SQRTC_ICU_MASK;
+    bool was_stopped = sq->rts & R_SQRTS_STS_MASK;
 
     sq->rtc = val & (R_SQRTC_STP_MASK | R_SQRTC_ICU_MASK);
     if (sq->rtc & R_SQRTC_STP_MASK) {
@@ -343,6 +345,9 @@ void irqbed_ufs_sq_control(IrqbedUfs *u, unsigned q, uint32_t val)
     } else {
         sq->rts = 0;
         fetch_queue(u, q);
+    }
+    if (was_stopped != !!(sq->rtc & R_SQRTC_STP_MASK)) {
+        irqbed_ufs_sq_event(u, q, R_SQIS_STOP_MASK);
     }
     if (pending) {
         sq->rtc |= R_SQRTC_ICU_MASK;
@@ -488,7 +493,7 @@ void irqbed_ufs_mcq_reset(IrqbedUfs *u)
     unsigned q;
 
     memset(u->queues, 0, sizeof(u->queues));
-    u->cqis = u->cqie = u->cqes = 0;
+    u->cqis = u->cqie = u->cqes = u->iags = 0;
     u->sq_waiting = u->sq_next = u->new_slots = 0;
     timer_del(u->fetch_timer);
     irqbed_ufs_collect_free(u);

@@ -70,7 +70,7 @@ static uint32_t read_config(IrqbedUfs *u, unsigned q, hwaddr reg)
     case A_CQISAO:
         return OP_ADDR(q, cq_int);
     case A_CQCFG:
-        return FIELD_DP32(FIELD_DP32(0, CQCFG, IAG, q), CQCFG, IAGVLD, 1);
+        return x->cq_cfg;
     default: /* reserved */
         return 0;
     }
@@ -103,6 +103,9 @@ static void write_queue_config(IrqbedUfs *u, unsigned q, hwaddr reg,
     case A_CQUBA: /* RW */
         set_base(u, &x->cq_base, 32, val, x->cq_bytes);
         break;
+    case A_CQCFG: /* RW */
+        irqbed_ufs_cq_set_group(u, q, val);
+        break;
     default: /* RO, or reserved: only what is there may be written */
         if (val != read_config(u, q, reg)) {
             irqbed_ctrl_guest_error(IRQBED_CTRL(u), "write to queue register",
@@ -127,6 +130,8 @@ static uint32_t read_runtime(IrqbedUfs *u, unsigned q, hwaddr reg)
         return x->cti;
     case offsetof(UfsMcqOpReg, sq.rts):
         return x->rts;
+    case offsetof(UfsMcqOpReg, sq_int.is):
+        return x->sq_is;
     case offsetof(UfsMcqOpReg, sq_int.ie):
         return x->sq_ie;
     case offsetof(UfsMcqOpReg, cq.hp):
@@ -138,11 +143,9 @@ static uint32_t read_runtime(IrqbedUfs *u, unsigned q, hwaddr reg)
         return extract32(u->cqis, q, 1);
     case offsetof(UfsMcqOpReg, cq_int.ie):
         return extract32(u->cqie, q, 1);
-    case offsetof(UfsMcqOpReg, cq_int.iacr):
+    default: /* MCQIACR */
         return FIELD_DP32(x->iacr, UTRIACR, IASB,
                           irqbed_irq_window_open(IRQBED_CTRL(u), 1 + q));
-    default: /* SQIS: nothing sets it */
-        return 0;
     }
 }
 
@@ -161,9 +164,10 @@ static void write_runtime(IrqbedUfs *u, unsigned q, hwaddr reg, uint32_t val)
         x->cti = val;
         break;
     case offsetof(UfsMcqOpReg, sq_int.is): /* R/W1C */
+        irqbed_ufs_sq_ack(u, q, val);
         break;
     case offsetof(UfsMcqOpReg, sq_int.ie): /* RW */
-        x->sq_ie = val;
+        irqbed_ufs_sq_irq_enable(u, q, val);
         break;
     case offsetof(UfsMcqOpReg, cq.hp): /* RW */
         irqbed_ufs_cq_doorbell(u, q, val);
@@ -175,8 +179,7 @@ static void write_runtime(IrqbedUfs *u, unsigned q, hwaddr reg, uint32_t val)
         irqbed_ufs_cq_irq_enable(u, q, val);
         break;
     case offsetof(UfsMcqOpReg, cq_int.iacr): /* RW, with WO and RO fields */
-        irqbed_ufs_aggregate(u, &x->iacr, 1 + q, val);
-        irqbed_ufs_irq_refresh(u, q);
+        irqbed_ufs_aggregate_group(u, q, val);
         break;
     default: /* RO */
         irqbed_ctrl_guest_error(IRQBED_CTRL(u), "write to runtime register",
@@ -190,7 +193,6 @@ static void write_mode(IrqbedUfs *u, uint32_t val)
 {
     IrqbedCtrl *c = IRQBED_CTRL(u);
     uint32_t changed = (val ^ u->reg.config) & R_CONFIG_QT_MASK;
-    unsigned q;
 
     val &= R_CONFIG_QT_MASK | R_CONFIG_ESIE_MASK;
     if (changed && (!QTAILQ_EMPTY(&c->active) || u->new_slots)) {
@@ -200,9 +202,7 @@ static void write_mode(IrqbedUfs *u, uint32_t val)
     }
     u->reg.config = val;
     irqbed_ufs_collect_free(u);
-    for (q = 0; q < u->mcq_maxq; q++) {
-        irqbed_ufs_irq_refresh(u, q);
-    }
+    irqbed_ufs_irq_refresh(u);
 }
 
 static bool write_global(IrqbedUfs *u, hwaddr addr, uint32_t val)

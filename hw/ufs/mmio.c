@@ -86,11 +86,12 @@ static void ufs_write(IrqbedUfs *u, hwaddr addr, uint32_t val)
         irqbed_irq_update(IRQBED_CTRL(u), 0);
         break;
     case A_IE: /* RW */
-        u->reg.ie = val & (UFS_INTR_MASK | (u->mcq ? R_IS_IAGES_MASK : 0));
+        u->reg.ie = val & (UFS_INTR_MASK | (u->mcq ? R_IS_IAGES_MASK |
+                                                     R_IS_SQES_MASK : 0));
         irqbed_irq_update(IRQBED_CTRL(u), 0);
         break;
     case A_UTRIACR: /* RW, with WO and RO fields */
-        irqbed_ufs_aggregate(u, &u->reg.utriacr, 0, val);
+        irqbed_ufs_aggregate(u, val);
         break;
     case A_UTRLBA: /* RW */
         u->reg.utrlba = val & R_UTRLBA_UTRLBA_MASK;

@@ -34,12 +34,13 @@ FIELD(UTRIACR, IAEN, 31, 1)
 
 /* UFSHCI 4.0: what block/ufs.h lacks of the registers for queues */
 FIELD(CAP, NUTRS_MCQ, 0, 8)             /* with MCQS: all 8 bits */
+FIELD(IS, SQES, 19, 1)                  /* an event of a submission queue */
 FIELD(IS, IAGES, 21, 1)                 /* an aggregation window has closed */
 FIELD(CONFIG, ESIE, 1, 1)               /* a message for each queue's events */
 REG32(ESILBA, offsetof(UfsReg, esilba))
     FIELD(ESILBA, ESILBA, 2, 30)
 REG32(ESIUBA, offsetof(UfsReg, esiuba))
-FIELD(CQCFG, IAG, 0, 5)                 /* RO here: aggregation group */
+FIELD(CQCFG, IAG, 0, 5)                 /* aggregation group: whose MCQIACR */
 FIELD(CQCFG, IAGVLD, 8, 1)
 FIELD(SQRTC, STP, 0, 1)                 /* stop fetching */
 FIELD(SQRTC, ICU, 1, 1)                 /* clean up what SQCTI names */
@@ -47,6 +48,8 @@ FIELD(SQCTI, TAG, 0, 8)
 FIELD(SQCTI, LUN, 8, 8)
 FIELD(SQRTS, STS, 0, 1)                 /* stopped */
 FIELD(SQRTS, CUS, 1, 1)                 /* clean-up is over */
+FIELD(SQIS, STOP, 1, 1)                 /* stopped, or started again */
+FIELD(SQIS, CLEANUP, 2, 1)              /* clean-up is over */
 FIELD(SQRTS, RTC, 4, 4)                 /* ... with this result: */
 #define IRQBED_UFS_RTC_DONE        0
 #define IRQBED_UFS_RTC_NOT_FOUND   1
@@ -135,11 +138,13 @@ typedef struct IrqbedUfsQueue {
     uint32_t sq_bytes;          /* 0: there is none */
     uint32_t sq_head;           /* the device's */
     uint32_t sq_tail;           /* the driver's */
+    uint32_t sq_is;
     uint32_t sq_ie;
     uint32_t rtc;
     uint32_t cti;
     uint32_t rts;
     uint32_t cq_attr;
+    uint32_t cq_cfg;
     uint64_t cq_base;
     uint32_t cq_bytes;
     uint32_t cq_head;           /* the driver's */
@@ -204,7 +209,8 @@ struct IrqbedUfs {
     uint32_t nr_busy;           /* requests not in free_reqs */
     uint32_t cqis;              /* TEPS of each queue ... */
     uint32_t cqie;              /* ... its enable bit ... */
-    uint32_t cqes;              /* ... and if it counts for IS.CQES */
+    uint32_t cqes;              /* ... and if it passed a window by */
+    uint32_t iags;              /* aggregation groups with a closed window */
     uint32_t sq_waiting;        /* queues that wait for a free request */
     uint32_t sq_next;           /* whose turn it is */
     uint32_t new_slots;         /* doorbell rung, not fetched yet */
@@ -267,11 +273,16 @@ unsigned irqbed_ufs_cq_event(IrqbedUfs *u, unsigned q, bool urgent,
 void irqbed_ufs_cq_ack(IrqbedUfs *u, unsigned q, uint32_t bits);
 void irqbed_ufs_cq_irq_enable(IrqbedUfs *u, unsigned q, uint32_t bits);
 void irqbed_ufs_cq_status_read(IrqbedUfs *u, unsigned q);
-/* What decides about a queue's vector may have changed. */
-void irqbed_ufs_irq_refresh(IrqbedUfs *u, unsigned q);
-/* UTRIACR, or MCQIACR, which looks the same: @val is written to @reg. */
-void irqbed_ufs_aggregate(IrqbedUfs *u, uint32_t *reg, unsigned vector,
-                          uint32_t val);
+void irqbed_ufs_cq_set_group(IrqbedUfs *u, unsigned q, uint32_t cfg);
+/* Bits of SQIS: one comes, the guest takes them away, or enables them. */
+void irqbed_ufs_sq_event(IrqbedUfs *u, unsigned q, uint32_t bit);
+void irqbed_ufs_sq_ack(IrqbedUfs *u, unsigned q, uint32_t bits);
+void irqbed_ufs_sq_irq_enable(IrqbedUfs *u, unsigned q, uint32_t bits);
+/* What decides about the queues' vectors may have changed. */
+void irqbed_ufs_irq_refresh(IrqbedUfs *u);
+/* UTRIACR, or MCQIACR of a group, which looks the same: @val is written. */
+void irqbed_ufs_aggregate(IrqbedUfs *u, uint32_t val);
+void irqbed_ufs_aggregate_group(IrqbedUfs *u, unsigned group, uint32_t val);
 
 /* vmstate.c */
 extern const VMStateDescription irqbed_ufs_vmstate;

@@ -44,6 +44,7 @@ static bool queues_are_sound(IrqbedUfs *u)
         if ((q->sq_bytes && (cq >= u->mcq_maxq || !u->queues[cq].cq_bytes)) ||
             q->sq_bytes % sizeof(UtpTransferReqDesc) ||
             q->cq_bytes % sizeof(UfsCqEntry) ||
+            FIELD_EX32(q->cq_cfg, CQCFG, IAG) >= u->mcq_maxq ||
             !is_offset(q->sq_head, q->sq_bytes) ||
             !is_offset(q->sq_tail, q->sq_bytes) ||
             !is_offset(q->cq_head, q->cq_bytes) ||
@@ -150,11 +151,13 @@ static const VMStateDescription vmstate_queue = {
         VMSTATE_UINT32(sq_bytes, IrqbedUfsQueue),
         VMSTATE_UINT32(sq_head, IrqbedUfsQueue),
         VMSTATE_UINT32(sq_tail, IrqbedUfsQueue),
+        VMSTATE_UINT32(sq_is, IrqbedUfsQueue),
         VMSTATE_UINT32(sq_ie, IrqbedUfsQueue),
         VMSTATE_UINT32(rtc, IrqbedUfsQueue),
         VMSTATE_UINT32(cti, IrqbedUfsQueue),
         VMSTATE_UINT32(rts, IrqbedUfsQueue),
         VMSTATE_UINT32(cq_attr, IrqbedUfsQueue),
+        VMSTATE_UINT32(cq_cfg, IrqbedUfsQueue),
         VMSTATE_UINT64(cq_base, IrqbedUfsQueue),
         VMSTATE_UINT32(cq_bytes, IrqbedUfsQueue),
         VMSTATE_UINT32(cq_head, IrqbedUfsQueue),
@@ -182,6 +185,7 @@ const VMStateDescription irqbed_ufs_vmstate = {
         VMSTATE_UINT32(cqis, IrqbedUfs),
         VMSTATE_UINT32(cqie, IrqbedUfs),
         VMSTATE_UINT32(cqes, IrqbedUfs),
+        VMSTATE_UINT32(iags, IrqbedUfs),
         VMSTATE_UINT32(sq_waiting, IrqbedUfs),
         VMSTATE_UINT32(sq_next, IrqbedUfs),
         VMSTATE_UINT32(new_slots, IrqbedUfs),

@@ -7,6 +7,7 @@
 
 #include "mcq-harness.h"
 
+/* UFSHCI 4.0, SQRTS.RTC */
 enum {
     DONE,
     NOT_FOUND,
@@ -70,6 +71,11 @@ static void test_cleanup(void)
     mcq_expect(m, 0, 0, 1, UFS_OCS_ABORTED);
     g_assert_cmpuint(ufs_stat(m->u, "requests.aborted"), ==, 1);
     g_assert_cmpint(mcq_cleanup(m, 0, 0, 1), ==, NOT_FOUND);
+    /* Found by UFS drivers: ICU without STP starts the queue again. */
+    mcq_write(m, MCQ_OP(1, sq.rtc), MCQ_STP);
+    mcq_write(m, MCQ_OP(1, sq.rtc), MCQ_ICU);
+    g_assert_cmphex(mcq_read(m, MCQ_OP(1, sq.rts)), ==,
+                    MCQ_CUS | NOT_STOPPED << 4);
     /* Still in the queue: likewise, and never fetched. */
     g_assert_cmpint(mcq_cleanup(m, 0, 0, 2), ==, DONE);
     mcq_expect(m, 0, 0, 2, UFS_OCS_ABORTED);

@@ -153,6 +153,7 @@ static void test_window(void)
 
     mcq_msix_on(m);
     mcq_write(m, A_CONFIG, 1 | MCQ_ESIE);
+    mcq_write(m, MCQ_CFG(0, A_CQCFG), MCQ_IAGVLD);
     mcq_write(m, MCQ_OP(0, cq_int.iacr), 1u << 31 | 1 << 24 | 20 << 8 | 5);
     ufs_step(u, 1);
     t = u->now;
@@ -199,6 +200,7 @@ static void test_iages(void)
     int64_t t;
 
     mcq_write(m, A_IE, R_IE_CQEE_MASK | MCQ_IAGES);
+    mcq_write(m, MCQ_CFG(0, A_CQCFG), MCQ_IAGVLD);
     mcq_write(m, MCQ_OP(0, cq_int.iacr), 1u << 31 | 1 << 24 | 20 << 8 | 5);
     ufs_step(u, 1);
     t = u->now;
@@ -210,9 +212,17 @@ static void test_iages(void)
     ufs_step_to(u, t + READ_NS + 200000 + 1000);
     g_assert_cmphex(mcq_read(m, A_IS), ==, MCQ_IAGES);
     g_assert_true(ufs_intx(u));
+    /* Neither IS nor CQIS takes it away, but the group's counter does. */
     mcq_write(m, A_IS, MCQ_IAGES);
-    g_assert_false(ufs_intx(u));
     mcq_expect(m, 0, 0, 0, UFS_OCS_SUCCESS);
+    g_assert_cmphex(mcq_read(m, A_IS), ==, MCQ_IAGES);
+    g_assert_true(ufs_intx(u));
+    mcq_write(m, MCQ_OP(0, cq_int.iacr),
+              mcq_read(m, MCQ_OP(0, cq_int.iacr)) | MCQ_CTR);
+    g_assert_cmphex(mcq_read(m, A_IS), ==, 0);
+    g_assert_false(ufs_intx(u));
+    g_assert_cmphex(mcq_read(m, MCQ_OP(0, cq_int.iacr)), ==,
+                    1u << 31 | 20 << 8 | 5);
     /* Two more, the second does not wait: IS.CQES takes both along. */
     submit_counted(m, 0, 1);
     submit_read(m, 0, 2);
@@ -226,8 +236,122 @@ static void test_iages(void)
     submit_counted(m, 1, 3);
     ufs_step(u, READ_NS + 1000);
     g_assert_cmphex(mcq_read(m, A_IS), ==, R_IS_CQES_MASK);
+    mcq_expect(m, 1, 1, 3, UFS_OCS_SUCCESS);
     g_assert_cmpuint(ufs_stat(u, "irq.raised"), ==, 3);
     g_assert_cmpuint(ufs_stat(u, "irq.suppressed"), ==, 1);
+    /* What waits in a window that is switched off does not wait any more. */
+    submit_counted(m, 0, 4);
+    ufs_step(u, READ_NS + 1000);
+    g_assert_cmphex(mcq_read(m, A_IS), ==, 0);
+    mcq_write(m, MCQ_OP(0, cq_int.iacr), 0);
+    g_assert_cmphex(mcq_read(m, A_IS), ==, R_IS_CQES_MASK);
+    ufs_step(u, 1000);
+    g_assert_true(ufs_intx(u));
+    mcq_stop(m);
+}
+
+/* Queues 0 and 2 are of group 1, whose count is 4; queue 1 of none. */
+static void test_groups(void)
+{
+    static const unsigned order[] = { 0, 2, 2, 0 };
+    Mcq *m = mcq_start_up(",irq-mode=msix", 3, 8);
+    Ufs *u = m->u;
+    unsigned i;
+
+    g_assert_cmpuint(FIELD_EX32(mcq_read(m, A_MCQCAP), MCQCAP, MIAG), ==, 7);
+    mcq_msix_on(m);
+    mcq_write(m, A_CONFIG, 1 | MCQ_ESIE);
+    mcq_write(m, MCQ_CFG(0, A_CQCFG), MCQ_IAGVLD | 1);
+    mcq_write(m, MCQ_CFG(1, A_CQCFG), 1);
+    mcq_write(m, MCQ_CFG(2, A_CQCFG), MCQ_IAGVLD | 1);
+    g_assert_cmphex(mcq_read(m, MCQ_CFG(2, A_CQCFG)), ==, MCQ_IAGVLD | 1);
+    mcq_write(m, MCQ_OP(1, cq_int.iacr), 1u << 31 | 1 << 24 | 4 << 8 | 255);
+    for (i = 0; i < 4; i++) {
+        g_assert_false(mcq_msg_taken(m, 2));
+        submit_counted(m, order[i], i);
+        ufs_step(u, 1);
+    }
+    /* One message, the group's; none of the queues' own. */
+    g_assert_true(mcq_msg_taken(m, 2));
+    g_assert_false(mcq_msg_taken(m, 1));
+    g_assert_false(mcq_msg_taken(m, 3));
+    /* One queue's acknowledgement is not yet that of the other. */
+    mcq_expect(m, 0, 0, 0, UFS_OCS_SUCCESS);
+    mcq_expect(m, 0, 0, 3, UFS_OCS_SUCCESS);
+    submit_counted(m, 0, 4);
+    ufs_step(u, 1);
+    g_assert_cmpuint(ufs_stat(u, "irq.coalesced"), ==, 4);
+    mcq_expect(m, 0, 0, 4, UFS_OCS_SUCCESS);
+    mcq_expect(m, 2, 2, 1, UFS_OCS_SUCCESS);
+    mcq_expect(m, 2, 2, 2, UFS_OCS_SUCCESS);
+    /* Its IAGVLD is 0: at once, on its own vector. */
+    submit_counted(m, 1, 5);
+    ufs_step(u, 1);
+    g_assert_true(mcq_msg_taken(m, 2));
+    mcq_expect(m, 1, 1, 5, UFS_OCS_SUCCESS);
+    /* Out of the group with one waiting: that one comes. */
+    submit_counted(m, 2, 6);
+    ufs_step(u, 1);
+    g_assert_false(mcq_msg_taken(m, 3));
+    mcq_write(m, MCQ_CFG(2, A_CQCFG), 0);
+    g_assert_true(mcq_msg_taken(m, 3));
+    mcq_expect(m, 2, 2, 6, UFS_OCS_SUCCESS);
+    /* There are eight groups. */
+    mcq_write(m, MCQ_CFG(2, A_CQCFG), MCQ_IAGVLD | 8);
+    g_assert_cmphex(mcq_read(m, MCQ_CFG(2, A_CQCFG)), ==, 0);
+    g_assert_cmpuint(ufs_stat(u, "guest_errors"), ==, 1);
+    mcq_stop(m);
+}
+
+static void sq_stop_start(Mcq *m, unsigned q, bool stop)
+{
+    mcq_write(m, MCQ_OP(q, sq.rtc), stop ? MCQ_STP : 0);
+}
+
+/* SQIS: stopped, started, cleaned up; IS.SQES, or the queue's message. */
+static void test_sq_events(void)
+{
+    Mcq *m = mcq_start_up(",hold-every=1,irq-mode=msix", 2, 8);
+    Ufs *u = m->u;
+
+    ufs_prep_nop(u, 0);
+    mcq_submit(m, 0, 0);
+    ufs_step(u, 1);
+    mcq_write(m, A_IE, MCQ_SQES);
+    sq_stop_start(m, 0, true);
+    /* Polled: SQIE is 0. */
+    g_assert_cmphex(mcq_read(m, MCQ_OP(0, sq_int.is)), ==, MCQ_SQ_STOP);
+    g_assert_cmphex(mcq_read(m, A_IS), ==, 0);
+    g_assert_false(ufs_intx(u));
+    sq_stop_start(m, 0, true);
+    mcq_write(m, MCQ_OP(0, sq_int.is), MCQ_SQ_STOP);
+    g_assert_cmphex(mcq_read(m, MCQ_OP(0, sq_int.is)), ==, 0);
+    g_assert_cmpint(mcq_cleanup(m, 0, 0, 0), ==, 0);
+    g_assert_cmphex(mcq_read(m, MCQ_OP(0, sq_int.is)), ==, MCQ_SQ_CLEANUP);
+    mcq_expect(m, 0, 0, 0, UFS_OCS_ABORTED);
+    /* Enabled while it is there; writing IS does nothing. */
+    mcq_write(m, MCQ_OP(0, sq_int.ie), UINT32_MAX);
+    g_assert_cmphex(mcq_read(m, MCQ_OP(0, sq_int.ie)), ==,
+                    MCQ_SQ_STOP | MCQ_SQ_CLEANUP);
+    g_assert_true(ufs_intx(u));
+    mcq_write(m, A_IS, UINT32_MAX);
+    g_assert_cmphex(mcq_read(m, A_IS), ==, MCQ_SQES);
+    mcq_write(m, MCQ_OP(0, sq_int.is), MCQ_SQ_CLEANUP);
+    g_assert_cmphex(mcq_read(m, A_IS), ==, 0);
+    g_assert_false(ufs_intx(u));
+    sq_stop_start(m, 0, false);
+    g_assert_true(ufs_intx(u));
+    mcq_write(m, MCQ_OP(0, sq_int.is), MCQ_SQ_STOP);
+    g_assert_false(ufs_intx(u));
+    /* With ESIE it is the queue's message, and IS has none of it. */
+    mcq_msix_on(m);
+    mcq_write(m, A_CONFIG, 1 | MCQ_ESIE);
+    mcq_write(m, MCQ_OP(1, sq_int.ie), MCQ_SQ_STOP);
+    sq_stop_start(m, 1, true);
+    g_assert_true(mcq_msg_taken(m, 2));
+    g_assert_false(mcq_msg_taken(m, 1));
+    g_assert_false(mcq_msg_taken(m, 0));
+    g_assert_cmphex(mcq_read(m, A_IS), ==, 0);
     mcq_stop(m);
 }
 
@@ -322,6 +446,8 @@ void add_irq_tests(void)
     qtest_add_func("/irqbed-mcq/irq/esi", test_esi);
     qtest_add_func("/irqbed-mcq/irq/aggregation-window", test_window);
     qtest_add_func("/irqbed-mcq/irq/iages", test_iages);
+    qtest_add_func("/irqbed-mcq/irq/groups", test_groups);
+    qtest_add_func("/irqbed-mcq/irq/sq-events", test_sq_events);
     qtest_add_func("/irqbed-mcq/irq/status-before-irq",
                    test_status_before_irq);
     qtest_add_func("/irqbed-mcq/irq/is-edge-level-level", test_level);
