@@ -39,17 +39,38 @@ class Clock(unittest.TestCase):
 
 
 class Peers(unittest.TestCase):
+    COSTS = {"ours": (10, 30), "ours_mcq": (10, 30), "ours_stock": (40, 60), "qemu_ufs": (50, 50),
+             "qemu_nvme": (20, 20), "null_blk": (10, 20)}
+
+    def setUp(self):
+        self.costs = {name: dict(zip(bench_peers.DEPTHS, pair)) for name, pair in self.COSTS.items()}
+
+    def rounds(self, *factors):
+        """What the pairs cost in rounds: all as in COSTS, the first of each pair times a factor."""
+        return [[{mine: self.both({depth: cost * factor for depth, cost in self.costs[mine].items()}),
+                  theirs: self.both(self.costs[theirs])} for factor in factors] for mine, theirs in bench_peers.PAIRS]
+
+    @staticmethod
+    def both(costs):
+        """The main loop's thread uses what is a tenth of the whole at depth 1, and a fifth of it beyond."""
+        return {"cpu_ns": costs, "thread_ns": {1: costs[1] / 10, 32: costs[32] / 5}}
+
     def test_the_worse_depth_counts(self):
-        costs = {"ours": (10, 30), "ours_mcq": (10, 30), "ours_stock": (40, 60), "qemu_ufs": (50, 50),
-                 "qemu_nvme": (20, 20), "null_blk": (10, 20)}
-        both = {name: dict(zip(bench_peers.DEPTHS, pair)) for name, pair in costs.items()}
-        result = bench_peers.compare({name: {"insns": each, "cpu_ns": each} for name, each in both.items()})
+        result = bench_peers.compare(self.costs, self.rounds(1))
         self.assertEqual(result["ratios"], {
-            "device_cpu_vs_qemu_ufs": 1.2, "device_cpu_vs_qemu_nvme": 1.5, "all_insns_vs_stock_ufs": 0.5,
+            "device_cpu_vs_qemu_ufs": 1.2, "device_cpu_vs_qemu_nvme": 1.5,
+            "device_thread_vs_qemu_ufs": 1.2, "device_thread_vs_qemu_nvme": 1.5, "all_insns_vs_stock_ufs": 0.5,
             "driver_insns_vs_null_blk": 1.5, "driver_insns_vs_stock_ufs": 0.25})
         self.assertEqual(result["info"]["driver_insns_vs_null_blk_qd1"], 1.0)
         self.assertEqual(result["info"]["driver_insns_vs_stock_ufs_qd1"], 0.0)
         self.assertEqual(result["info"]["ours_cpu_ns_qd32"], 30)
+        self.assertEqual(result["info"]["ours_thread_ns_qd32"], 6)
+
+    def test_the_median_of_the_rounds_counts(self):
+        result = bench_peers.compare(self.costs, self.rounds(1, 9, 0.5))
+        self.assertEqual(result["ratios"]["device_cpu_vs_qemu_ufs"], 1.2)
+        self.assertEqual(result["info"]["device_cpu_vs_qemu_ufs_qd32_least"], 0.6)
+        self.assertEqual(result["info"]["device_cpu_vs_qemu_ufs_qd32_most"], 10.8)
 
 
 if __name__ == "__main__":
