@@ -14,7 +14,7 @@ controller of its own:
   # irqbed-device: KNOB=VALUE...   properties of the controller
   # irqbed-controllers: N          so many of them, all alike (default 1)
   # irqbed-disks: N                disks of each, of 32 MiB (default 1)
-  # irqbed-lu: N KNOB=VALUE...     properties of disk N
+  # irqbed-lu: N KNOB=VALUE..., N ...   properties of disk N
   # irqbed-driver: stock | irqbed [PARAMETER=VALUE...]
   # irqbed-cpus: N                 (default 2)
   # irqbed-kernel: VERSION...      (default 6.12); of several each is a test of
@@ -106,7 +106,7 @@ class Case:
     knobs: dict
     controllers: int
     disks: int
-    lu: tuple               # number of a disk, its properties
+    lus: dict               # properties of disks, by their numbers
     params: str
     limit_s: int
     expects: str
@@ -168,15 +168,15 @@ def read_cases(word):
     if only and only not in versions:
         raise UserError(f"tests/guest: {word}: must be one of {', '.join(f'{name}@{v}' for v in versions)}")
     knobs = knobs_of(said["device"])
-    number, *options = said["lu"].split(None, 1) or ["0"]
-    lu = (int(number), knobs_of(" ".join(options)))
+    lus = {int(number): knobs_of(" ".join(options))
+           for number, *options in (text.split() for text in said["lu"].split(",") if text)}
     cases = []
     for version in [only] if only else versions:
         machine = Machine(int(said["cpus"]), version, said["clock"], int(said["insn"]),
                           said["args"], said["probe"], said["slot"], said["iommu"])
         full_name = name if len(versions) == 1 else f"{name}@{version}"
         cases.append(Case(full_name, name, said["type"], machine, knobs, int(said["controllers"]),
-                          int(said["disks"]), lu, " ".join(words[1:]), int(said["limit"]), said["expects"], part))
+                          int(said["disks"]), lus, " ".join(words[1:]), int(said["limit"]), said["expects"], part))
     return cases
 
 
@@ -199,7 +199,7 @@ def make_devices(cases, folder):
                 image = folder / f"{index}-{lun}.img"
                 with open(image, "wb") as file:
                     file.truncate(DISK_BYTES)
-                lus.append(vm.Lu(str(image), case.lu[1] if lun == case.lu[0] else {}))
+                lus.append(vm.Lu(str(image), case.lus.get(lun, {})))
             devices.append(vm.Device(f"irqbed-{case.type}", f"{case.type}{index}", case.knobs, lus))
     return devices
 
