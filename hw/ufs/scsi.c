@@ -280,8 +280,13 @@ static void scsi_unmap(IrqbedUfsReq *r, IrqbedUfsLu *lu)
     if (!check_protection(r, lu)) {
         return;
     }
-    if (len < UNMAP_HEADER || len > sizeof(list)) {
+    if (len < UNMAP_HEADER) {
         irqbed_ufs_scsi_check(r, irqbed_ufs_bad_list_length);
+        return;
+    }
+    /* More descriptors than VPD page b0 says */
+    if (len > sizeof(list)) {
+        irqbed_ufs_scsi_check(r, irqbed_ufs_bad_list_field);
         return;
     }
     if (!irqbed_ufs_scsi_parameters(r, list, len)) {

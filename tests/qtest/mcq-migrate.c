@@ -76,6 +76,7 @@ static void start_all(Mcq *m)
         mcq_create_sq(m, q, DEPTH, q & 2);
         mcq_write(m, MCQ_OP(q, cq_int.ie), 1);
     }
+    mcq_write(m, MCQ_CFG(2, A_CQCFG), MCQ_IAGVLD | 2);
     mcq_write(m, MCQ_OP(2, cq_int.iacr), 1u << 31 | 1 << 24 | 3 << 8 | 1);
     mcq_write(m, A_CONFIG, 1 | MCQ_ESIE);
     mcq_msix_on(m);
@@ -172,8 +173,60 @@ static void test_cleanup(void)
     ufs_stop(m.u);
 }
 
+/* Every register, written with what is not its default. */
+static void test_registers(void)
+{
+    static const char knobs[] = ",mcq=on,mcq-maxq=2";
+    Mcq m = { .u = ufs_start(knobs) };
+    g_autofree uint32_t *before = g_new0(uint32_t, 0x1100 / 4);
+    unsigned at, q, changed = 0;
+
+    for (at = 0; at < 0x1100; at += 4) {
+        before[at / 4] = ufs_read(m.u, at);
+    }
+    mcq_up(&m, 2, 8);
+    for (q = 0; q < 2; q++) {
+        mcq_write(&m, MCQ_CFG(q, A_SQCFG), 3 + q);
+        mcq_write(&m, MCQ_CFG(q, A_CQCFG), MCQ_IAGVLD | 1);
+        mcq_write(&m, MCQ_OP(q, cq_int.iacr), 1u << 31 | 1 << 24 | 3 << 8 | 9);
+        mcq_write(&m, MCQ_OP(q, sq_int.ie), MCQ_SQ_STOP << q);
+        mcq_write(&m, MCQ_OP(q, sq.cti), 0x1234 + q);
+        ufs_prep_nop(m.u, q);
+        mcq_submit(&m, q, q);
+        mcq_submit(&m, q, q);
+        ufs_step(m.u, 1);
+        mcq_pop(&m, q);
+        mcq_head(&m, q);
+        mcq_write(&m, MCQ_OP(q, sq.rtc), MCQ_STP);
+    }
+    mcq_write(&m, offsetof(UfsReg, esilba), 0x12345678);
+    mcq_write(&m, offsetof(UfsReg, esiuba), 0x9abcdef0);
+    ufs_write(m.u, A_AHIT, 0x3ff);
+    ufs_write(m.u, A_UTRIACR, 1 << 24 | 7 << 8 | 11);
+    for (at = 0; at < 0x1100; at += 4) {
+        uint32_t now = ufs_read(m.u, at);
+
+        changed += now != before[at / 4];
+        before[at / 4] = now;
+    }
+    /* All that can be: 16 of the controller, 12 of each queue. */
+    g_assert_cmpuint(changed, >=, 16 + 2 * 12);
+    ufs_migrate(m.u, knobs);
+    for (at = 0; at < 0x1100; at += 4) {
+        uint32_t now = ufs_read(m.u, at);
+
+        if (now != before[at / 4]) {
+            g_test_message("register 0x%x: expected: 0x%x, got: 0x%x", at,
+                           before[at / 4], now);
+            g_test_fail();
+        }
+    }
+    ufs_stop(m.u);
+}
+
 void add_mcq_migrate_tests(void)
 {
+    qtest_add_func("/irqbed-mcq/migrate/registers", test_registers);
     qtest_add_func("/irqbed-mcq/migrate/in-flight", test_in_flight);
     qtest_add_func("/irqbed-mcq/migrate/cleanup", test_cleanup);
 }

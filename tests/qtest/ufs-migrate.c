@@ -120,8 +120,59 @@ static void test_read_data(void)
     ufs_stop(u);
 }
 
+/* What the guest has set in the device: units, attributes, flags, UniPro. */
+static void test_settings(void)
+{
+    static const uint8_t stop[16] = { START_STOP };
+    static const uint8_t select[16] = { MODE_SELECT, 0x10, [4] = 24 };
+    static const uint8_t sense[16] = { MODE_SENSE, 8, 0x08, 0, 64 };
+    static const uint8_t page[24] = { [4] = 0x08, 0x12 };
+    static const uint8_t tur[16] = { TEST_UNIT_READY };
+    Ufs *u = ufs_start_lu1(",link-error-every=3", ",write-protect=power-on",
+                           "");
+    uint8_t write[16] = { WRITE_10, [8] = 1 };
+    uint32_t value;
+    UtpUpiuRsp rsp;
+
+    ufs_up(u);
+    value = 0x22;
+    ufs_uic(u, UFS_UIC_CMD_DME_SET, 0x1571, &value);
+    value = 3;
+    ufs_uic(u, UFS_UIC_CMD_DME_PEER_SET, 0x1568, &value);
+    ufs_scsi(u, 0, stop, 0);
+    qtest_memwrite(u->qts, UFS_DATA(0), page, sizeof(page));
+    ufs_scsi_out(u, 1, select, sizeof(page));
+    ufs_expect_good(u, 0);
+    ufs_query(u, true, UFS_UPIU_QUERY_OPCODE_WRITE_ATTR,
+              UFS_QUERY_ATTR_IDN_ACTIVE_ICC_LVL, 0, 9, &rsp);
+    ufs_query(u, true, UFS_UPIU_QUERY_OPCODE_SET_FLAG,
+              UFS_QUERY_FLAG_IDN_PWR_ON_WPE, 0, 0, &rsp);
+    /* Four requests so far: the next error is that of the sixth. */
+    g_assert_cmpuint(ufs_stat(u, "faults.link_errors"), ==, 1);
+
+    ufs_migrate(u, ",link-error-every=3");
+    value = 0;
+    ufs_uic(u, UFS_UIC_CMD_DME_GET, 0x1571, &value);
+    g_assert_cmphex(value, ==, 0x22);
+    ufs_uic(u, UFS_UIC_CMD_DME_PEER_GET, 0x1568, &value);
+    g_assert_cmphex(value, ==, 3);
+    ufs_scsi(u, 0, tur, 0);
+    ufs_expect_sense(u, 0, NOT_READY, 0x04, 0x02);
+    g_assert_cmpuint(ufs_stat(u, "faults.link_errors"), ==, 1);
+    ufs_scsi(u, 1, sense, 64);
+    g_assert_cmpuint(ufs_stat(u, "faults.link_errors"), ==, 2);
+    g_assert_cmphex(qtest_readb(u->qts, UFS_DATA(0) + 4 + 2), ==, 0);
+    ufs_query(u, false, UFS_UPIU_QUERY_OPCODE_READ_ATTR,
+              UFS_QUERY_ATTR_IDN_ACTIVE_ICC_LVL, 0, 0, &rsp);
+    g_assert_cmpuint(be32_to_cpu(rsp.qr.value), ==, 9);
+    ufs_scsi_out(u, 1, write, UFS_BLOCK);
+    ufs_expect_sense(u, 0, DATA_PROTECT, 0x27, 0);
+    ufs_stop(u);
+}
+
 void add_migrate_tests(void)
 {
+    qtest_add_func("/irqbed-ufs/migrate/settings", test_settings);
     qtest_add_func("/irqbed-ufs/migrate/in-flight", test_in_flight);
     qtest_add_func("/irqbed-ufs/migrate/read-data", test_read_data);
 }

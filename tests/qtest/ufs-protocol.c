@@ -176,6 +176,63 @@ static void test_read_write(void)
     ufs_stop(u);
 }
 
+/* Slot 0, with as many PRD entries of 128 KiB as it takes, from UFS_DATA(0). */
+static void run_rw(Ufs *u, const uint8_t *cdb, bool write, uint32_t bytes)
+{
+    unsigned i, n = DIV_ROUND_UP(bytes, 128 * KiB);
+
+    ufs_prep_scsi(u, 0, 0, cdb, write ? UFS_UTP_HOST_TO_DEVICE :
+                                        UFS_UTP_DEVICE_TO_HOST, bytes);
+    ufs_set_utrd(u, 0, 7, UFS_PRDT_OFF / 4 << 16 | n);
+    for (i = 0; i < n; i++) {
+        ufs_set_prd(u, 0, i, UFS_DATA(i), 128 * KiB);
+    }
+    ufs_run(u, 0);
+    ufs_expect_good(u, 0);
+}
+
+/*
+ * The three lengths of CDB, each with its way to say where and how much: what
+ * one has written each reads.  And both of SYNCHRONIZE CACHE.
+ */
+static void test_cdb_lengths(void)
+{
+    static const struct {
+        uint8_t write[16], read[16];
+        uint32_t blocks;
+    } forms[] = {
+        { { WRITE_6, 0, 1, 2, 3 }, { READ_6, 0, 1, 2, 3 }, 3 },
+        { { WRITE_6, 0, 1, 2, 0 }, { READ_6, 0, 1, 2, 0 }, 256 },
+        { { WRITE_10, [4] = 1, 2, [8] = 3 }, { READ_10, [4] = 1, 2, [8] = 3 },
+          3 },
+        { { WRITE_16, [8] = 1, 2, [13] = 3 },
+          { READ_16, [8] = 1, 2, [13] = 3 }, 3 },
+    };
+    static const uint8_t flush10[16] = { SYNCHRONIZE_CACHE, [4] = 1, 2 };
+    static const uint8_t flush16[16] = { SYNCHRONIZE_CACHE_16, [8] = 1, 2 };
+    Ufs *u = ufs_start_up("");
+    unsigned i, j;
+
+    for (i = 0; i < G_N_ELEMENTS(forms); i++) {
+        uint32_t bytes = forms[i].blocks * UFS_BLOCK;
+
+        ufs_fill(u, UFS_DATA(0), bytes, 40 + i);
+        run_rw(u, forms[i].write, true, bytes);
+        for (j = 0; j < G_N_ELEMENTS(forms); j++) {
+            if (forms[j].blocks == forms[i].blocks) {
+                qtest_memset(u->qts, UFS_DATA(0), 0, bytes);
+                run_rw(u, forms[j].read, false, bytes);
+                ufs_check(u, UFS_DATA(0), bytes, 40 + i);
+            }
+        }
+    }
+    ufs_scsi(u, 0, flush10, 0);
+    ufs_expect_good(u, 0);
+    ufs_scsi(u, 0, flush16, 0);
+    ufs_expect_good(u, 0);
+    ufs_stop(u);
+}
+
 static void test_unmap(void)
 {
     static const uint8_t unmap[16] = { UNMAP, [8] = 40 };
@@ -280,6 +337,7 @@ void add_protocol_tests(void)
     qtest_add_func("/irqbed-ufs/nop", test_nop);
     qtest_add_func("/irqbed-ufs/scsi/info", test_scsi_info);
     qtest_add_func("/irqbed-ufs/scsi/read-write", test_read_write);
+    qtest_add_func("/irqbed-ufs/scsi/cdb-lengths", test_cdb_lengths);
     qtest_add_func("/irqbed-ufs/scsi/unmap", test_unmap);
     qtest_add_func("/irqbed-ufs/scsi/read-only", test_read_only);
     qtest_add_func("/irqbed-ufs/scsi/fail-every", test_fail_every);

@@ -290,7 +290,7 @@ static void test_sense(void)
     ufs_expect_sense(u, 0, ILLEGAL_REQUEST, 0x1a, 0);
     stw_be_p(unmap + 7, 8 + 17 * 16);
     ufs_scsi_out(u, 0, unmap, 8 + 17 * 16);
-    ufs_expect_sense(u, 0, ILLEGAL_REQUEST, 0x1a, 0);
+    ufs_expect_sense(u, 0, ILLEGAL_REQUEST, 0x26, 0);
     /* And these are good; formatting leaves data alone. */
     ufs_fill(u, UFS_DATA(1), 4096, 3);
     ufs_prep_rw(u, 1, true, 0, 1);
