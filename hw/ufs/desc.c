@@ -68,6 +68,9 @@ static unsigned count_lus(IrqbedUfs *u)
 
 static unsigned desc_device(IrqbedUfs *u, uint8_t index, uint8_t *buf)
 {
+    const uint32_t temperature = UFS_DEV_HIGH_TEMP_NOTIF |
+                                 UFS_DEV_LOW_TEMP_NOTIF;
+
     if (index) {
         return 0;
     }
@@ -84,6 +87,10 @@ static unsigned desc_device(IrqbedUfs *u, uint8_t index, uint8_t *buf)
     buf[UFS_DEVICE_DESC_PARAM_OEM_ID] = STRING_OEM_ID;
     buf[UFS_DEVICE_DESC_PARAM_UD_OFFSET] = UD_BASE_OFFSET;
     buf[UFS_DEVICE_DESC_PARAM_UD_LEN] = UD_CONFIG_LENGTH;
+    if (u->temperature) {
+        buf[UFS_DEVICE_DESC_PARAM_UFS_FEAT] = temperature;
+        stl_be_p(buf + UFS_DEVICE_DESC_PARAM_EXT_UFS_FEATURE_SUP, temperature);
+    }
     buf[UFS_DEVICE_DESC_PARAM_RTT_CAP] = 2;
     buf[UFS_DEVICE_DESC_PARAM_Q_DPTH] = u->nr_reqs;
     buf[UFS_DEVICE_DESC_PARAM_PRDCT_REV] = STRING_REVISION;

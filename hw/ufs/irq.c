@@ -61,21 +61,21 @@ static bool has_sq_event(IrqbedUfs *u, unsigned q)
 
 uint32_t irqbed_ufs_status(IrqbedUfs *u)
 {
-    uint32_t events = u->cqis & u->cqie;
+    uint32_t cq = u->cqis & u->cqie, sq = u->sqie;
+    bool cqes = cq & u->cqes, sqes = false;
     uint32_t is = u->reg.is;
-    unsigned q;
 
     if (!irqbed_ufs_has_queues(u) || is_esi(u)) {
         return is;
     }
-    for (q = 0; q < u->mcq_maxq; q++) {
-        if (events & BIT(q) && (u->cqes & BIT(q) || !is_aggregating(u, q))) {
-            is = FIELD_DP32(is, IS, CQES, 1);
-        }
-        if (has_sq_event(u, q)) {
-            is = FIELD_DP32(is, IS, SQES, 1);
-        }
+    for (; cq && !cqes; cq &= cq - 1) {
+        cqes = !is_aggregating(u, ctz32(cq));
     }
+    for (; sq && !sqes; sq &= sq - 1) {
+        sqes = has_sq_event(u, ctz32(sq));
+    }
+    is = FIELD_DP32(is, IS, CQES, cqes);
+    is = FIELD_DP32(is, IS, SQES, sqes);
     return FIELD_DP32(is, IS, IAGES, u->iags != 0);
 }
 
@@ -206,7 +206,9 @@ void irqbed_ufs_sq_ack(IrqbedUfs *u, unsigned q, uint32_t bits)
 
 void irqbed_ufs_sq_irq_enable(IrqbedUfs *u, unsigned q, uint32_t bits)
 {
-    u->queues[q].sq_ie = bits & (R_SQIS_STOP_MASK | R_SQIS_CLEANUP_MASK);
+    bits &= R_SQIS_STOP_MASK | R_SQIS_CLEANUP_MASK;
+    u->queues[q].sq_ie = bits;
+    u->sqie = deposit32(u->sqie, q, 1, bits != 0);
     refresh(u, q);
 }
 

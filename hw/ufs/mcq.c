@@ -167,6 +167,7 @@ void irqbed_ufs_sq_doorbell(IrqbedUfs *u, unsigned q, uint32_t tail)
                                 "doorbell of no SQ", tail);
         return;
     }
+    irqbed_ufs_link_use(u);
     sq->sq_tail = tail;
     if (irqbed_media_must_wait()) {
         fetch_queue(u, q);
@@ -493,7 +494,7 @@ void irqbed_ufs_mcq_reset(IrqbedUfs *u)
     unsigned q;
 
     memset(u->queues, 0, sizeof(u->queues));
-    u->cqis = u->cqie = u->cqes = u->iags = 0;
+    u->cqis = u->cqie = u->cqes = u->sqie = u->iags = 0;
     u->sq_waiting = u->sq_next = u->new_slots = 0;
     timer_del(u->fetch_timer);
     irqbed_ufs_collect_free(u);

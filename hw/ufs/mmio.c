@@ -61,6 +61,7 @@ static void write_doorbell(IrqbedUfs *u, uint32_t val)
                                 "doorbell while the list does not run", val);
         return;
     }
+    irqbed_ufs_link_use(u);
     irqbed_ufs_doorbell(u, val);
 }
 
@@ -72,6 +73,7 @@ static void write_task_doorbell(IrqbedUfs *u, uint32_t val)
                                 val);
         return;
     }
+    irqbed_ufs_link_use(u);
     irqbed_ufs_task_doorbell(u, val);
 }
 
@@ -180,9 +182,9 @@ static uint64_t irqbed_ufs_mmio_read(void *opaque, hwaddr addr, unsigned size)
     case A_UTRIACR:
         val = read_utriacr(u);
         break;
-    case A_UECDL: /* RO, a read clears it */
-        val = u->reg.uecdl;
-        u->reg.uecdl = 0;
+    case A_UECPA ... A_UECDME: /* RO, a read clears it */
+        memcpy(&val, (uint8_t *)&u->reg + addr, sizeof(val));
+        memset((uint8_t *)&u->reg + addr, 0, sizeof(val));
         break;
     default:
         if (addr <= sizeof(u->reg) - sizeof(val)) {

@@ -40,7 +40,7 @@ static const QueryAttr query_attrs[IRQBED_UFS_ATTRS] = {
     [UFS_QUERY_ATTR_IDN_BKOPS_STATUS] = { R, 0, 0 },
     [UFS_QUERY_ATTR_IDN_PURGE_STATUS] = { R, 0, 0 },
     [UFS_QUERY_ATTR_IDN_MAX_DATA_IN] = { R | W, 8, 8 },
-    [UFS_QUERY_ATTR_IDN_MAX_DATA_OUT] = { R, 0, 8 },
+    [UFS_QUERY_ATTR_IDN_MAX_DATA_OUT] = { R | W, 8, 8 },
     [UFS_QUERY_ATTR_IDN_DYN_CAP_NEEDED] = { R | IX, 0, 0 },
     [UFS_QUERY_ATTR_IDN_REF_CLK_FREQ] = { R | W, 3, 1 },
     [UFS_QUERY_ATTR_IDN_CONF_DESC_LOCK] = { R | O, 0, 1 },
@@ -53,7 +53,7 @@ static const QueryAttr query_attrs[IRQBED_UFS_ATTRS] = {
     [UFS_QUERY_ATTR_IDN_PSA_STATE] = { R, 0, 0 },
     [UFS_QUERY_ATTR_IDN_PSA_DATA_SIZE] = { R, 0, 0 },
     [UFS_QUERY_ATTR_IDN_REF_CLK_GATING_WAIT_TIME] = { R, 0, 50 },
-    [UFS_QUERY_ATTR_IDN_CASE_ROUGH_TEMP] = { R, 0, 0 },         /* unknown */
+    [UFS_QUERY_ATTR_IDN_CASE_ROUGH_TEMP] = { R, 0, 0 },
     [UFS_QUERY_ATTR_IDN_HIGH_TEMP_BOUND] = { R, 0, 160 },
     [UFS_QUERY_ATTR_IDN_LOW_TEMP_BOUND] = { R, 0, 60 },
     [UFS_QUERY_ATTR_IDN_THROTTLING_STATUS] = { R, 0, 0 },
@@ -143,6 +143,41 @@ static uint8_t check_attr(IrqbedUfs *u, const UtpUpiuQuery *q)
     return UFS_QUERY_RESULT_SUCCESS;
 }
 
+/* wExceptionEventStatus, UFS 3.1, 13.4.11: the temperature is out of bounds */
+static uint32_t event_status(IrqbedUfs *u)
+{
+    uint32_t status = 0;
+
+    if (u->temperature >= u->attrs[UFS_QUERY_ATTR_IDN_HIGH_TEMP_BOUND]) {
+        status |= MASK_EE_TOO_HIGH_TEMP;
+    }
+    if (u->temperature <= u->attrs[UFS_QUERY_ATTR_IDN_LOW_TEMP_BOUND]) {
+        status |= MASK_EE_TOO_LOW_TEMP;
+    }
+    return u->temperature ? status : 0;
+}
+
+bool irqbed_ufs_has_alert(IrqbedUfs *u)
+{
+    return event_status(u) & u->attrs[UFS_QUERY_ATTR_IDN_EE_CONTROL];
+}
+
+static uint32_t attr_value(IrqbedUfs *u, uint8_t idn)
+{
+    uint32_t control = u->attrs[UFS_QUERY_ATTR_IDN_EE_CONTROL];
+
+    switch (idn) {
+    case UFS_QUERY_ATTR_IDN_EE_STATUS:
+        return event_status(u);
+    case UFS_QUERY_ATTR_IDN_CASE_ROUGH_TEMP:
+        /* Unknown while neither event is asked for. */
+        return control & (MASK_EE_TOO_HIGH_TEMP | MASK_EE_TOO_LOW_TEMP) ?
+               u->temperature : 0;
+    default:
+        return u->attrs[idn];
+    }
+}
+
 static uint8_t read_attr(IrqbedUfsReq *r)
 {
     const UtpUpiuQuery *q = &r->upiu.qr;
@@ -154,7 +189,7 @@ static uint8_t read_attr(IrqbedUfsReq *r)
     if (!(query_attrs[q->idn].access & R)) {
         return UFS_QUERY_RESULT_NOT_READABLE;
     }
-    r->rsp.qr.value = cpu_to_be32(irqbed_ufs_of(r)->attrs[q->idn]);
+    r->rsp.qr.value = cpu_to_be32(attr_value(irqbed_ufs_of(r), q->idn));
     return UFS_QUERY_RESULT_SUCCESS;
 }
 

@@ -51,10 +51,49 @@ static void set_hold_until(Object *obj, const char *word, Error **errp)
                       &IRQBED_UFS(obj)->hold_until, errp);
 }
 
+/* In the order of IrqbedUfsLinkError. */
+static const char *const link_error_words[] = {
+    "pa-init", "pa-lane", "pa-generic", "dl-nac", "dl-replay", "network",
+    "transport", "dme", NULL
+};
+
+static char *get_link_error_kind(Object *obj, Error **errp)
+{
+    return g_strdup(link_error_words[IRQBED_UFS(obj)->link_error_kind]);
+}
+
+static void set_link_error_kind(Object *obj, const char *word, Error **errp)
+{
+    irqbed_parse_word("link-error-kind", word, link_error_words,
+                      &IRQBED_UFS(obj)->link_error_kind, errp);
+}
+
 static void visit_link_error_every(Object *obj, Visitor *v, const char *name,
                                    void *opaque, Error **errp)
 {
     visit_type_uint64(v, name, &IRQBED_UFS(obj)->link_error_every, errp);
+}
+
+static void get_temperature(Object *obj, Visitor *v, const char *name,
+                            void *opaque, Error **errp)
+{
+    visit_type_uint64(v, name, &IRQBED_UFS(obj)->temperature, errp);
+}
+
+static void set_temperature(Object *obj, Visitor *v, const char *name,
+                            void *opaque, Error **errp)
+{
+    uint64_t value;
+
+    if (!visit_type_uint64(v, name, &value, errp)) {
+        return;
+    }
+    if (value > IRQBED_UFS_MAX_TEMPERATURE) {
+        error_setg(errp, "case-temperature: %" PRIu64 " is not between 0 and "
+                   "%d", value, IRQBED_UFS_MAX_TEMPERATURE);
+        return;
+    }
+    IRQBED_UFS(obj)->temperature = value;
 }
 
 static bool check_queues(IrqbedUfs *u, Error **errp)
@@ -171,6 +210,15 @@ static void irqbed_ufs_class_init(ObjectClass *oc, void *data)
     object_class_property_set_description(oc, "link-error-every",
         "fault: after every n-th request the link reports an error; 0: never "
         "[0 - 18446744073709551615]");
+    object_class_property_add(oc, "case-temperature", "uint64",
+                              get_temperature, set_temperature, NULL, NULL);
+    object_class_property_set_description(oc, "case-temperature",
+        "degrees Celsius + 80, as in the attribute; 0: no sensor [0 - 250]");
+    object_class_property_add_str(oc, "link-error-kind", get_link_error_kind,
+                                  set_link_error_kind);
+    object_class_property_set_description(oc, "link-error-kind",
+        "which layer reports the error of link-error-every [pa-init | pa-lane "
+        "| pa-generic | dl-nac | dl-replay | network | transport | dme]");
 }
 
 static bool irqbed_ufs_bus_check_address(BusState *bus, DeviceState *dev,

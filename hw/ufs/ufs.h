@@ -93,6 +93,7 @@ FIELD(SQRTS, RTC, 4, 4)                 /* ... with this result: */
 /* qTimestamp (UFS 4.0, 14.3); write only, 64 bits */
 #define IRQBED_UFS_ATTR_TIMESTAMP 0x30
 #define IRQBED_UFS_CONTEXTS      5      /* bMaxContextIDNumber */
+#define IRQBED_UFS_MAX_TEMPERATURE 250  /* bDeviceCaseRoughTemperature */
 #define IRQBED_UFS_ATTRS         (IRQBED_UFS_ATTR_TIMESTAMP + 1)
 #define IRQBED_UFS_FLAGS         UFS_QUERY_FLAG_IDN_COUNT
 #define IRQBED_UFS_UIC_ATTRS     96
@@ -187,14 +188,29 @@ typedef enum IrqbedUfsHoldUntil {
     IRQBED_UFS_HOLD_UNTIL_HOST_RESET,
 } IrqbedUfsHoldUntil;
 
+/* Which layer reports what link-error-every lets happen: link-error-kind. */
+typedef enum IrqbedUfsLinkError {
+    IRQBED_UFS_LINK_PA_INIT,
+    IRQBED_UFS_LINK_PA_LANE,
+    IRQBED_UFS_LINK_PA_GENERIC,
+    IRQBED_UFS_LINK_DL_NAC,
+    IRQBED_UFS_LINK_DL_REPLAY,
+    IRQBED_UFS_LINK_NETWORK,
+    IRQBED_UFS_LINK_TRANSPORT,
+    IRQBED_UFS_LINK_DME,
+} IrqbedUfsLinkError;
+
 struct IrqbedUfs {
     IrqbedCtrl parent_obj;
 
     char *serial;
     bool unit_attention;
+    uint64_t temperature;       /* degrees Celsius + 80; 0: no sensor */
     uint64_t hold_until;        /* IrqbedUfsHoldUntil */
     uint64_t link_error_every;  /* fault: requests per error; 0: never */
     uint64_t link_error_count;
+    uint64_t link_error_kind;   /* IrqbedUfsLinkError */
+    bool hibernated;            /* the link, by DME_HIBERNATE_ENTER */
 
     MemoryRegion mmio;
     BusState bus;
@@ -210,6 +226,7 @@ struct IrqbedUfs {
     uint32_t cqis;              /* TEPS of each queue ... */
     uint32_t cqie;              /* ... its enable bit ... */
     uint32_t cqes;              /* ... and if it passed a window by */
+    uint32_t sqie;              /* queues whose SQIE is not 0 */
     uint32_t iags;              /* aggregation groups with a closed window */
     uint32_t sq_waiting;        /* queues that wait for a free request */
     uint32_t sq_next;           /* whose turn it is */
@@ -294,6 +311,8 @@ void irqbed_ufs_uic_finish(IrqbedUfs *u);
 /* Fault: the link is lost, or could be started again. */
 void irqbed_ufs_link_change(IrqbedUfs *u, bool up);
 void irqbed_ufs_uic_reset(IrqbedUfs *u);
+/* A doorbell was rung: not while the link hibernates. */
+void irqbed_ufs_link_use(IrqbedUfs *u);
 /* A request was answered: fault link-error-every. */
 void irqbed_ufs_link_fault(IrqbedUfs *u);
 
@@ -317,6 +336,8 @@ bool irqbed_ufs_fault(IrqbedCtrl *c, const IrqbedFaultCall *call);
 void irqbed_ufs_task_doorbell(IrqbedUfs *u, uint32_t slots);
 
 /* query.c and desc.c: query requests */
+/* Has something happened that wExceptionEventControl asks to be told? */
+bool irqbed_ufs_has_alert(IrqbedUfs *u);
 void irqbed_ufs_query(IrqbedUfsReq *r);
 void irqbed_ufs_query_reset(IrqbedUfs *u);
 /* Length of the descriptor built in @buf (UFS_MAX_QUERY_DATA_SIZE), or 0. */

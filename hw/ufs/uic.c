@@ -22,9 +22,26 @@
 
 #define PA_PWRMODE 0x1571
 
-/* UFSHCI 3.1, UECDL: an error, and that PA needs to start anew */
-#define UECDL_ERROR         BIT(31)
-#define UECDL_PA_INIT_ERROR BIT(13)
+#define PA_PWRMODE_FAST (BIT(1) | BIT(4))       /* fast, fast auto */
+#define TX_FSM_STATE 0x0041
+#define RX_FSM_STATE 0x00c1
+enum { FSM_HIBERN8 = 1, FSM_SLEEP, FSM_STALL };
+
+/* UFSHCI 3.1, 5.3.6 to 5.3.10: UECPA, UECDL, UECN, UECT, UECDME */
+#define UEC_ERROR       BIT(31)
+static const struct {
+    uint8_t reg;
+    uint32_t code;
+} link_errors[] = {
+    [IRQBED_UFS_LINK_PA_INIT] = { A_UECDL, BIT(13) },
+    [IRQBED_UFS_LINK_PA_LANE] = { A_UECPA, BIT(0) },
+    [IRQBED_UFS_LINK_PA_GENERIC] = { A_UECPA, BIT(4) },
+    [IRQBED_UFS_LINK_DL_NAC] = { A_UECDL, BIT(0) },
+    [IRQBED_UFS_LINK_DL_REPLAY] = { A_UECDL, BIT(1) },
+    [IRQBED_UFS_LINK_NETWORK] = { A_UECN, BIT(0) },
+    [IRQBED_UFS_LINK_TRANSPORT] = { A_UECT, BIT(0) },
+    [IRQBED_UFS_LINK_DME] = { A_UECDME, BIT(0) },
+};
 
 typedef struct UicAttr {
     uint16_t id;
@@ -38,13 +55,13 @@ static const UicAttr uic_attrs[] = {
     { 0x000f, RO, 1 },          /* TX_HIBERN8TIME_CAPABILITY */
     { 0x002b, RW, 1 },          /* TX_HIBERN8_CONTROL */
     { 0x002c, RW, 0 },          /* TX_LCC_ENABLE */
-    { 0x0041, RO, 1 },          /* TX_FSM_STATE: hibernating */
+    { TX_FSM_STATE, RO, FSM_HIBERN8 },
     { 0x008b, RO, 0x4f },       /* RX_HS_G1_SYNC_LENGTH_CAPABILITY */
     { 0x008f, RO, 1 },          /* RX_MIN_ACTIVATETIME_CAPABILITY */
     { 0x0092, RO, 1 },          /* RX_HIBERN8TIME_CAPABILITY */
     { 0x0094, RO, 0x4f },       /* RX_HS_G2_SYNC_LENGTH_CAPABILITY */
     { 0x0095, RO, 0x4f },       /* RX_HS_G3_SYNC_LENGTH_CAPABILITY */
-    { 0x00c1, RO, 1 },          /* RX_FSM_STATE */
+    { RX_FSM_STATE, RO, FSM_HIBERN8 },
     /* PHY adapter */
     { 0x1500, RO, 1 },          /* PA_PHYTYPE */
     { 0x1520, RO, LANES },      /* PA_AVAILTXDATALANES */
@@ -163,6 +180,20 @@ static bool is_power_mode(uint32_t value)
            (modes & BIT(value >> 4));
 }
 
+static bool is_link_up(IrqbedUfs *u)
+{
+    return FIELD_EX32(u->reg.hcs, HCS, DP);
+}
+
+/* M-PHY 4.1: what a lane does between two bursts. */
+static uint32_t fsm_state(IrqbedUfs *u)
+{
+    uint32_t mode = u->uic[0][find_attr(PA_PWRMODE)] & 0xf;
+
+    return !is_link_up(u) || u->hibernated ? FSM_HIBERN8 :
+           PA_PWRMODE_FAST & BIT(mode) ? FSM_STALL : FSM_SLEEP;
+}
+
 static uint32_t dme_get(IrqbedUfs *u, bool peer)
 {
     int i = find_attr(u->reg.ucmdarg1 >> 16);
@@ -170,7 +201,9 @@ static uint32_t dme_get(IrqbedUfs *u, bool peer)
     if (i < 0) {
         return UFS_UIC_CMD_RESULT_INVALID_ATTR;
     }
-    u->reg.ucmdarg3 = u->uic[peer][i];
+    u->reg.ucmdarg3 = uic_attrs[i].id == TX_FSM_STATE ||
+                      uic_attrs[i].id == RX_FSM_STATE ? fsm_state(u) :
+                                                        u->uic[peer][i];
     return UFS_UIC_CMD_RESULT_SUCCESS;
 }
 
@@ -204,15 +237,29 @@ static uint32_t link_startup(IrqbedUfs *u)
     }
     /* The device comes up in active mode: bCurrentPowerMode. */
     u->attrs[UFS_QUERY_ATTR_IDN_POWER_MODE] = 0x11;
+    u->hibernated = false;
     u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, DP, 1);
     u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, UTRLRDY, 1);
     u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, UTMRLRDY, 1);
     return UFS_UIC_CMD_RESULT_SUCCESS;
 }
 
+/* Nothing to enter, or to leave: the status says so. */
+static uint32_t hibernate(IrqbedUfs *u, bool enter)
+{
+    bool can = is_link_up(u) && u->hibernated != enter;
+
+    if (can) {
+        u->hibernated = enter;
+    }
+    power_result(u, enter ? R_IS_UHES_MASK : R_IS_UHXS_MASK,
+                 can ? UFS_PWR_LOCAL : UFS_PWR_ERROR_CAP);
+    return UFS_UIC_CMD_RESULT_SUCCESS;
+}
+
 static uint32_t uic_execute(IrqbedUfs *u, uint32_t opcode)
 {
-    bool link = FIELD_EX32(u->reg.hcs, HCS, DP);
+    bool link = is_link_up(u);
 
     switch (opcode) {
     case UFS_UIC_CMD_DME_GET:
@@ -226,13 +273,9 @@ static uint32_t uic_execute(IrqbedUfs *u, uint32_t opcode)
     case UFS_UIC_CMD_DME_LINK_STARTUP:
         return link_startup(u);
     case UFS_UIC_CMD_DME_HIBER_ENTER:
-        power_result(u, R_IS_UHES_MASK,
-                     link ? UFS_PWR_LOCAL : UFS_PWR_ERROR_CAP);
-        return UFS_UIC_CMD_RESULT_SUCCESS;
+        return hibernate(u, true);
     case UFS_UIC_CMD_DME_HIBER_EXIT:
-        power_result(u, R_IS_UHXS_MASK,
-                     link ? UFS_PWR_LOCAL : UFS_PWR_ERROR_CAP);
-        return UFS_UIC_CMD_RESULT_SUCCESS;
+        return hibernate(u, false);
     case UFS_UIC_CMD_DME_RESET:
     case UFS_UIC_CMD_DME_ENABLE:
     case UFS_UIC_CMD_DME_END_PT_RST:
@@ -288,6 +331,7 @@ void irqbed_ufs_link_change(IrqbedUfs *u, bool up)
         return;
     }
     if (!up) {
+        u->hibernated = false;
         irqbed_req_abort_all(c);
         u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, DP, 0);
         u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, UTRLRDY, 0);
@@ -297,14 +341,25 @@ void irqbed_ufs_link_change(IrqbedUfs *u, bool up)
     irqbed_irq_post(c, 0);
 }
 
+void irqbed_ufs_link_use(IrqbedUfs *u)
+{
+    if (u->hibernated) {
+        irqbed_ctrl_guest_error(IRQBED_CTRL(u),
+                                "doorbell while the link hibernates", 0);
+    }
+}
+
 void irqbed_ufs_link_fault(IrqbedUfs *u)
 {
     IrqbedCtrl *c = IRQBED_CTRL(u);
+    uint32_t code;
 
     if (u->link_error_every &&
         ++u->link_error_count % u->link_error_every == 0) {
         c->stats.link_errors++;
-        u->reg.uecdl |= UECDL_ERROR | UECDL_PA_INIT_ERROR;
+        code = UEC_ERROR | link_errors[u->link_error_kind].code;
+        memcpy((uint8_t *)&u->reg + link_errors[u->link_error_kind].reg,
+               &code, sizeof(code));
         post(u, R_IS_UE_MASK);
         irqbed_irq_post(c, 0);
     }
@@ -314,6 +369,7 @@ void irqbed_ufs_uic_reset(IrqbedUfs *u)
 {
     int side, i;
 
+    u->hibernated = false;
     for (side = 0; side < 2; side++) {
         for (i = 0; i < ARRAY_SIZE(uic_attrs); i++) {
             u->uic[side][i] = uic_attrs[i].value;

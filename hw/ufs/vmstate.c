@@ -185,6 +185,7 @@ const VMStateDescription irqbed_ufs_vmstate = {
         VMSTATE_UINT32(cqis, IrqbedUfs),
         VMSTATE_UINT32(cqie, IrqbedUfs),
         VMSTATE_UINT32(cqes, IrqbedUfs),
+        VMSTATE_UINT32(sqie, IrqbedUfs),
         VMSTATE_UINT32(iags, IrqbedUfs),
         VMSTATE_UINT32(sq_waiting, IrqbedUfs),
         VMSTATE_UINT32(sq_next, IrqbedUfs),
@@ -194,6 +195,7 @@ const VMStateDescription irqbed_ufs_vmstate = {
         VMSTATE_UINT8_ARRAY(flags, IrqbedUfs, IRQBED_UFS_FLAGS),
         VMSTATE_UINT64(timestamp, IrqbedUfs),
         VMSTATE_UINT64(link_error_count, IrqbedUfs),
+        VMSTATE_BOOL(hibernated, IrqbedUfs),
         VMSTATE_END_OF_LIST()
     },
 };

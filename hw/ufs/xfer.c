@@ -360,6 +360,10 @@ unsigned irqbed_ufs_answer(IrqbedReq *core)
         irqbed_ufs_scsi_medium_error(r);
     }
     if (r->ocs == UFS_OCS_SUCCESS) {
+        /* Device information: EVENT_ALERT */
+        r->rsp.header.device_inf = r->rsp.header.trans_type ==
+                                   UFS_UPIU_TRANSACTION_RESPONSE &&
+                                   irqbed_ufs_has_alert(irqbed_ufs_of(r));
         write_response(r);
     }
     answer = irqbed_ufs_has_queues(irqbed_ufs_of(r)) ?

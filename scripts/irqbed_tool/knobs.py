@@ -99,6 +99,11 @@ DEVICE = (
         choices=("abort", "lu-reset", "host-reset"), only="ufs"),
     Key("link_error_every", "int", "After every n-th request the link reports an error that takes a reset; "
         "0: never.", 0, only="ufs"),
+    Key("link_error_kind", "enum", "Which layer reports that error; pa-lane takes no reset.", "pa-init",
+        choices=("pa-init", "pa-lane", "pa-generic", "dl-nac", "dl-replay", "network", "transport", "dme"),
+        only="ufs"),
+    Key("case_temperature", "int", "Degrees Celsius + 80, for exception events; 0: no sensor.", 0, low=0, high=250,
+        only="ufs"),
     Key("unit_attention", "bool", "Units report power-on and resets as unit attention.", True, only="ufs"),
     Key("mcq", "bool", "UFSHCI 4.0 with submission and completion queues.", False, only="ufs"),
     Key("mcq_maxq", "int", "Queue pairs offered.", 8, low=1, high=32, only="ufs"),

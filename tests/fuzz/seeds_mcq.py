@@ -6,8 +6,8 @@ from seeds_ufs import (ALL, BLOCK, HCE, IE, INTERRUPT, IS, MSI_CAPABILITY, NO_DA
 
 CONFIG, MCQCONFIG, ESILBA, ESIUBA = 0x300, 0x380, 0x384, 0x388
 SQATTR, SQLBA, SQUBA, SQCFG, CQATTR, CQLBA, CQUBA, CQCFG = 0x00, 0x04, 0x08, 0x14, 0x20, 0x24, 0x28, 0x34
-SQ_HEAD, SQ_TAIL, SQ_RTC, SQ_CTI, SQ_RTS, CQ_HEAD, CQ_TAIL, CQ_IS, CQ_IE, CQ_IACR = (
-    0x00, 0x04, 0x08, 0x0c, 0x10, 0x1c, 0x20, 0x24, 0x28, 0x2c)
+SQ_HEAD, SQ_TAIL, SQ_RTC, SQ_CTI, SQ_RTS, SQ_IS, SQ_IE, CQ_HEAD, CQ_TAIL, CQ_IS, CQ_IE, CQ_IACR = (
+    0x00, 0x04, 0x08, 0x0c, 0x10, 0x14, 0x18, 0x1c, 0x20, 0x24, 0x28, 0x2c)
 ENABLE, ENTRY, ENTRIES = 1 << 31, 32, 16
 QUEUES = 0x2000000
 
@@ -113,8 +113,12 @@ def cleanup():
     seed = queues_up(2)
     reads(seed, tag=5)
     submit(seed, 0, 4, steps=0)
+    seed.write(IE, 0x180201)
+    seed.write(runtime(0, SQ_IE), 6)
     seed.write(runtime(0, SQ_RTC), 1)
     seed.read(runtime(0, SQ_RTS))
+    seed.read(runtime(0, SQ_IS))
+    seed.write(runtime(0, SQ_IS), 2)
     seed.write(runtime(0, SQ_CTI), 5)
     seed.write(runtime(0, SQ_RTC), 3)
     task(seed, 0x01, tag=5)
@@ -129,13 +133,17 @@ def cleanup():
 
 
 def aggregation():
-    seed = queues_up()
+    seed = queues_up(2)
+    seed.write(IE, 0x300201)
+    for queue in range(2):
+        seed.write(setup(queue, CQCFG), 1 << 8)
     seed.write(runtime(0, CQ_IACR), ENABLE | 1 << 24 | 4 << 8 | 5)
     for flags in (0, INTERRUPT):
         seed.memory(utrd(TO_HOST, 1, flags), scsi(read10(0, 1), BLOCK, TO_HOST), prds(BLOCK))
         submit(seed, 0, 6 if flags else 12, steps=12)
         acknowledge(seed, 0, 6 if flags else 12)
     seed.read(runtime(0, CQ_IACR))
+    seed.write(runtime(0, CQ_IACR), ENABLE | 1 << 16)
     return seed
 
 

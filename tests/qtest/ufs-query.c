@@ -165,7 +165,7 @@ static void test_attributes(void)
         { UFS_QUERY_ATTR_IDN_BKOPS_STATUS, 0 },
         { UFS_QUERY_ATTR_IDN_PURGE_STATUS, 0 },
         { UFS_QUERY_ATTR_IDN_MAX_DATA_IN, 8, true, 8 },
-        { UFS_QUERY_ATTR_IDN_MAX_DATA_OUT, 8 },
+        { UFS_QUERY_ATTR_IDN_MAX_DATA_OUT, 8, true, 8 },
         { UFS_QUERY_ATTR_IDN_DYN_CAP_NEEDED, 0 },
         { UFS_QUERY_ATTR_IDN_REF_CLK_FREQ, 1, true, 3 },
         { UFS_QUERY_ATTR_IDN_MAX_NUM_OF_RTT, 2, true, 2 },
@@ -298,8 +298,69 @@ static void test_flags(void)
     ufs_stop(u);
 }
 
+static uint8_t device_information(Ufs *u)
+{
+    static const uint8_t tur[16] = { TEST_UNIT_READY };
+    UtpUpiuRsp rsp;
+
+    ufs_scsi(u, 0, tur, 0);
+    ufs_expect_good(u, 0);
+    ufs_response(u, 0, &rsp);
+    return rsp.header.device_inf;
+}
+
+/* Too hot, too cold: told by each response to who has asked for it. */
+static void test_temperature(void)
+{
+    static const Ask off[] = {
+        { READ_A, UFS_QUERY_ATTR_IDN_CASE_ROUGH_TEMP },
+        { READ_A, UFS_QUERY_ATTR_IDN_EE_STATUS, .value = 8 },
+        { WRITE_A, UFS_QUERY_ATTR_IDN_EE_CONTROL, .value = 8 },
+        { READ_A, UFS_QUERY_ATTR_IDN_CASE_ROUGH_TEMP, .value = 160 },
+    };
+    static const Ask cold[] = {
+        { READ_A, UFS_QUERY_ATTR_IDN_CASE_ROUGH_TEMP, .value = 60 },
+        { READ_A, UFS_QUERY_ATTR_IDN_EE_STATUS, .value = 16 },
+    };
+    static const Ask mild[] = {
+        { WRITE_A, UFS_QUERY_ATTR_IDN_EE_CONTROL, .value = 24 },
+        { READ_A, UFS_QUERY_ATTR_IDN_EE_STATUS },
+    };
+    static const Ask none[] = {
+        { READ_A, UFS_QUERY_ATTR_IDN_CASE_ROUGH_TEMP },
+        { READ_A, UFS_QUERY_ATTR_IDN_EE_STATUS },
+    };
+    Ufs *u = ufs_start_up(",case-temperature=160");
+    UtpUpiuRsp rsp;
+
+    ufs_query(u, false, UFS_UPIU_QUERY_OPCODE_READ_DESC,
+              UFS_QUERY_DESC_IDN_DEVICE, 0, 0, &rsp);
+    g_assert_cmphex(rsp.qr.data[0x1f], ==, 0x30);
+    g_assert_cmphex(ldl_be_p(rsp.qr.data + 0x4f), ==, 0x30);
+    g_assert_cmphex(device_information(u), ==, 0);
+    ask_all(u, off, G_N_ELEMENTS(off));
+    g_assert_cmphex(device_information(u), ==, 1);
+    /* Not asked for: the other one. */
+    g_assert_true(ufs_set_knob(u, "case-temperature", 60));
+    ask_all(u, cold, G_N_ELEMENTS(cold));
+    g_assert_cmphex(device_information(u), ==, 0);
+    g_assert_true(ufs_set_knob(u, "case-temperature", 61));
+    ask_all(u, mild, G_N_ELEMENTS(mild));
+    g_assert_cmphex(device_information(u), ==, 0);
+    g_assert_true(ufs_set_knob(u, "case-temperature", 1));
+    g_assert_cmphex(device_information(u), ==, 1);
+    g_assert_true(ufs_set_knob(u, "case-temperature", 0));
+    ask_all(u, none, G_N_ELEMENTS(none));
+    g_assert_cmphex(device_information(u), ==, 0);
+    ufs_query(u, false, UFS_UPIU_QUERY_OPCODE_READ_DESC,
+              UFS_QUERY_DESC_IDN_DEVICE, 0, 0, &rsp);
+    g_assert_cmphex(rsp.qr.data[0x1f], ==, 0);
+    ufs_stop(u);
+}
+
 void add_query_tests(void)
 {
+    qtest_add_func("/irqbed-ufs/query/temperature", test_temperature);
     qtest_add_func("/irqbed-ufs/query/descriptors", test_query_descriptors);
     qtest_add_func("/irqbed-ufs/query/refusals", test_refusals);
     qtest_add_func("/irqbed-ufs/query/attributes", test_attributes);

@@ -204,9 +204,27 @@ static void test_abort_race(void)
     ufs_stop(u);
 }
 
+/* TX and RX, here and at the peer. */
+static void expect_fsm(Ufs *u, uint32_t state)
+{
+    static const uint16_t attrs[] = { 0x41, 0xc1 };
+    uint32_t value;
+    unsigned i;
+
+    for (i = 0; i < 4; i++) {
+        value = 0;
+        g_assert_cmphex(ufs_uic(u, i < 2 ? UFS_UIC_CMD_DME_GET :
+                                           UFS_UIC_CMD_DME_PEER_GET,
+                                attrs[i % 2], &value), ==, 0);
+        g_assert_cmpuint(value, ==, state);
+    }
+}
+
 static void test_uic_errors(void)
 {
     Ufs *u = ufs_start("");
+    uint32_t fast = 0x11;
+    uint64_t errors;
 
     ufs_write(u, A_HCE, 1);
     /* No link yet: hibernation has no effect, and says so. */
@@ -219,11 +237,41 @@ static void test_uic_errors(void)
     ufs_uic(u, UFS_UIC_CMD_DME_HIBER_ENTER, 0, NULL);
     g_assert_cmpuint(FIELD_EX32(ufs_read(u, A_HCS), HCS, UPMCRS), ==,
                      UFS_PWR_LOCAL);
-    ufs_uic(u, UFS_UIC_CMD_DME_HIBER_EXIT, 0, NULL);
-    ufs_ack_all(u);
+    expect_fsm(u, 1);
+    /* Once is enough; the driver is not to ring now. */
+    ufs_uic(u, UFS_UIC_CMD_DME_HIBER_ENTER, 0, NULL);
+    g_assert_cmpuint(FIELD_EX32(ufs_read(u, A_HCS), HCS, UPMCRS), ==,
+                     UFS_PWR_ERROR_CAP);
+    expect_fsm(u, 1);
+    errors = ufs_stat(u, "guest_errors");
     ufs_prep_rw(u, 0, false, 0, 1);
     ufs_run(u, 0);
     ufs_expect_good(u, 0);
+    ufs_task(u, UFS_QUERY_TASK_SET, 0, 0);
+    g_assert_cmpuint(ufs_stat(u, "guest_errors"), ==, errors + 2);
+    ufs_migrate(u, "");
+    expect_fsm(u, 1);
+    ufs_uic(u, UFS_UIC_CMD_DME_HIBER_EXIT, 0, NULL);
+    g_assert_cmpuint(FIELD_EX32(ufs_read(u, A_HCS), HCS, UPMCRS), ==,
+                     UFS_PWR_LOCAL);
+    expect_fsm(u, 2);
+    ufs_uic(u, UFS_UIC_CMD_DME_HIBER_EXIT, 0, NULL);
+    g_assert_cmpuint(FIELD_EX32(ufs_read(u, A_HCS), HCS, UPMCRS), ==,
+                     UFS_PWR_ERROR_CAP);
+    /* In fast mode a lane stalls instead of sleeping. */
+    g_assert_cmphex(ufs_uic(u, UFS_UIC_CMD_DME_SET, 0x1571, &fast), ==, 0);
+    expect_fsm(u, 3);
+    ufs_ack_all(u);
+    errors = ufs_stat(u, "guest_errors");
+    ufs_prep_rw(u, 0, false, 0, 1);
+    ufs_run(u, 0);
+    ufs_expect_good(u, 0);
+    /* A reset wakes it, too. */
+    ufs_uic(u, UFS_UIC_CMD_DME_HIBER_ENTER, 0, NULL);
+    ufs_write(u, A_HCE, 0);
+    ufs_up(u);
+    expect_fsm(u, 2);
+    g_assert_cmpuint(ufs_stat(u, "guest_errors"), ==, errors);
     ufs_stop(u);
 }
 
@@ -254,6 +302,39 @@ static void test_link_error(void)
     ufs_stop(u);
 }
 
+/* Each layer has its register, which a read clears. */
+static void test_link_error_kinds(void)
+{
+    static const struct {
+        const char *kind;
+        uint32_t reg, code;
+    } kinds[] = {
+        { "pa-init", A_UECDL, 1 << 13 }, { "pa-lane", A_UECPA, 1 },
+        { "pa-generic", A_UECPA, 1 << 4 }, { "dl-nac", A_UECDL, 1 },
+        { "dl-replay", A_UECDL, 2 }, { "network", A_UECN, 1 },
+        { "transport", A_UECT, 1 }, { "dme", A_UECDME, 1 },
+    };
+    Ufs *u = ufs_start_up(",link-error-every=1");
+    uint32_t reg;
+    unsigned i;
+
+    for (i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        g_assert_null(ufs_set_word(u, "ufs0", "link-error-kind",
+                                   kinds[i].kind));
+        ufs_prep_nop(u, 0);
+        ufs_ring(u, 1);
+        ufs_step(u, 1);
+        g_assert_cmphex(ufs_read(u, A_IS), ==, R_IS_UTRCS_MASK | R_IS_UE_MASK);
+        for (reg = A_UECPA; reg <= A_UECDME; reg += 4) {
+            g_assert_cmphex(ufs_read(u, reg), ==, reg == kinds[i].reg ?
+                            1u << 31 | kinds[i].code : 0);
+        }
+        g_assert_cmphex(ufs_read(u, kinds[i].reg), ==, 0);
+        ufs_ack_all(u);
+    }
+    ufs_stop(u);
+}
+
 void add_task_tests(void)
 {
     qtest_add_func("/irqbed-ufs/tasks/one", test_tasks);
@@ -263,4 +344,5 @@ void add_task_tests(void)
     qtest_add_func("/irqbed-ufs/tasks/abort-race", test_abort_race);
     qtest_add_func("/irqbed-ufs/link/uic-errors", test_uic_errors);
     qtest_add_func("/irqbed-ufs/link/error-every", test_link_error);
+    qtest_add_func("/irqbed-ufs/link/error-kinds", test_link_error_kinds);
 }
