@@ -409,6 +409,62 @@ class PartsTest(TempDirCase):
         self.assertEqual(len(data) % 512, 0)
 
 
+class ImageTest(TempDirCase):
+    """What an experiment boots has nothing of tests/ in it."""
+
+    # From a copy of the tree: what setup packs, and what tells it whether to pack again.
+    PACK = """
+from irqbed_tool import paths
+from irqbed_tool.setup import guest, options, plan, run
+with run.Log("pack") as log:
+    guest.pack_overlay(paths.DEFAULT_KERNEL, log)
+steps = plan.steps_for(dict.fromkeys(options.OPTIONS), (paths.DEFAULT_KERNEL,))
+print(next(step.digest() for step in steps if step.name == f"guest-overlay-{paths.DEFAULT_KERNEL}"))
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.base = paths.guest_dir() / "base.cpio.zst"
+        if not self.base.exists() or not paths.initramfs().exists():
+            self.skipTest("not set up: run scripts/irqbed setup")
+
+    def pack(self):
+        """The initramfs that the copied tree makes, and the digest of the step."""
+        env = {**os.environ, "PYTHONPATH": str(self.dir / "tree" / "scripts"), "PYTHONDONTWRITEBYTECODE": "1",
+               "XDG_CACHE_HOME": str(self.dir)}
+        done = subprocess.run([sys.executable, "-c", self.PACK], env=env, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return (self.dir / "irqbed" / paths.initramfs().relative_to(paths.cache())).read_bytes(), done.stdout
+
+    def test_no_guest_test_is_in_it(self):
+        argv = irqbed("run", "ufs-bounded-hardirq", "--dry-run").stdout.split()
+        initramfs = Path(argv[argv.index("-initrd") + 1]).read_bytes()
+        base = self.base.read_bytes()
+        self.assertTrue(initramfs.startswith(base))
+        unpacked = subprocess.run(["zstd", "-dc", self.base], capture_output=True, check=True).stdout
+        unpacked += initramfs[len(base):]
+        self.assertTrue(b"0bin/irqbed-agent\0" in unpacked)
+        self.assertFalse(b"0tests\0" in unpacked, "it has a folder tests")
+        for path in (REPO / "tests" / "guest").glob("*.sh"):
+            self.assertFalse(path.read_bytes() in unpacked, path.name)
+
+    def test_a_changed_guest_test_changes_no_byte_of_it(self):
+        for name in ("scripts", "guest-driver", "tests/guest"):
+            shutil.copytree(REPO / name, self.dir / "tree" / name)
+        folder = self.dir / "irqbed" / paths.guest_dir().relative_to(paths.cache())
+        folder.mkdir(parents=True)
+        for name in ("base.cpio.zst", "driver"):
+            (folder / name).symlink_to(paths.guest_dir() / name)
+        before = self.pack()
+        self.assertTrue(b"0lib/irqbed/irqbed.ko\0" in before[0])
+        with open(self.dir / "tree" / "tests" / "guest" / "ktap.sh", "a") as script:
+            script.write("# changed\n")
+        self.assertTrue(self.pack() == before, "a guest test is in it")
+        with open(self.dir / "tree" / "scripts" / "guest" / "init", "a") as script:
+            script.write("# changed\n")
+        self.assertTrue(all(now != then for now, then in zip(self.pack(), before)), "nothing would be")
+
+
 class RealTest(unittest.TestCase):
     def test_second_set_up_is_quick_and_needs_no_network(self):
         if not paths.qemu().exists() or not paths.initramfs().exists():

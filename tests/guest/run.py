@@ -221,7 +221,7 @@ def make_job(cases):
 
 
 def scripts_archive(folder):
-    """The scripts as they are now, in place of those of the image, and their programs."""
+    """The part of the initramfs that is the tests': scripts and their programs."""
     archive = cpio.Archive()
     built = Path(os.environ.get("GUEST_PROGRAMS") or paths.host_build() / "tests" / "guest")
     for program in sorted(HERE.glob("*.c")):

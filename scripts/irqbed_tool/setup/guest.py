@@ -2,8 +2,11 @@
 """The guest image: a base that rarely changes and an overlay that often does.
 
     base.cpio.zst   busybox, fio, kernel modules
-    overlay.cpio    init, the agent, our modules, the guest tests
+    overlay.cpio    init, the agent, our modules
     initramfs       one behind the other; the kernel unpacks both
+
+The guest tests are not in it: tests/guest/run.py adds a part of its own, so that an
+edited test moves no experiment's figures.
 """
 
 import os
@@ -17,7 +20,6 @@ from .steps import Step, hash_files
 
 GUEST = paths.REPO / "scripts" / "guest"
 DRIVER = paths.REPO / "guest-driver"
-TESTS = paths.REPO / "tests" / "guest"
 FOLDERS = ("bin", "sbin", "usr/bin", "usr/sbin", "etc", "proc", "sys", "dev", "tmp", "mnt", "run", "lib", "root")
 TEXTS = {
     "etc/passwd": "root:x:0:0:root:/root:/bin/sh\n",
@@ -25,7 +27,6 @@ TEXTS = {
     "etc/hosts": "127.0.0.1 localhost\n",
 }
 OUR_MODULES = ("irqbed.ko", "irqbed-probe.ko")
-NOT_IN_GUEST = (".py", ".build", ".md")
 AGENT_FLAGS = ("-static", "-O2", "-Wall", "-Wextra", "-std=gnu11")
 
 
@@ -40,7 +41,7 @@ def guest_steps(version, kernel, programs):
                   lambda log: build_driver(version, log), inputs=lambda: hash_files(DRIVER),
                   needs=[kernel], mib=20)
     overlay = Step(f"guest-overlay-{version}", f"guest image for {version}: overlay", "a second",
-                   lambda log: pack_overlay(version, log), inputs=lambda: (code_hash(), hash_files(GUEST, TESTS)),
+                   lambda log: pack_overlay(version, log), inputs=lambda: (code_hash(), hash_files(GUEST)),
                    outputs=[paths.initramfs(version)], needs=[base, *([driver] if has_driver else [])], mib=20)
     return [base, *([driver] if has_driver else []), overlay]
 
@@ -127,9 +128,6 @@ def pack_overlay(version, log):
             stripped = folder / name
             log.run(["strip", "--strip-debug", "--remove-section=.note.gnu.build-id", "-o", stripped, module])
             archive.file(f"lib/irqbed/{name}", stripped.read_bytes())
-    for path in sorted(TESTS.rglob("*")) if TESTS.is_dir() else []:
-        if path.is_file() and path.suffix not in NOT_IN_GUEST and "__pycache__" not in path.parts:
-            archive.file(f"tests/{path.relative_to(TESTS)}", path.read_bytes(), os.access(path, os.X_OK))
     overlay = archive.finish()
     files.write_file(folder / "overlay.cpio", overlay)
     base = (folder / "base.cpio.zst").read_bytes()
