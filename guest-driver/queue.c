@@ -370,14 +370,15 @@ void irqbed_end_slot(struct irqbed_queue *q, u32 slot, enum irqbed_ctx ctx)
 	q->cmds[slot] = NULL;
 	cmd = blk_mq_rq_to_pdu(rq);
 	status = q->ctrl->ops->result(q, rq);
-	if (unlikely(status == BLK_STS_RESOURCE)) {
+	if (unlikely(status == BLK_STS_RESOURCE || status == BLK_STS_TIMEOUT)) {
 		if (irqbed_may_retry(q, cmd)) {
 			irqbed_unmap(q->ctrl, rq);
 			cmd->retries++;
 			irqbed_requeue(q, rq, IRQBED_CMD_ISSUED, ctx);
 			return;
 		}
-		status = BLK_STS_IOERR;
+		if (status == BLK_STS_RESOURCE)
+			status = BLK_STS_IOERR;
 	}
 	if (ctx == IRQBED_CTX_HARD && irqbed_leave_to_block(q, rq, status))
 		return;

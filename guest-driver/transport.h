@@ -41,7 +41,8 @@ enum irqbed_step {
  * struct irqbed_transport - what a kind of controller does in its own way
  * @name: for messages
  * @bar: of the registers
- * @first_message: of the first queue, with MSI-X and a vector for each
+ * @first_message: of the first queue, with MSI-X and a vector for each; the one
+ *	before it is the controller's own, for trouble
  * @has_wluns: it has well-known units, and knows REQ_OP_DRV_IN as TEST UNIT READY
  * @queues_per_set: queues that share a tag set; 0 for all
  * @recovers_alone: a queue can be stopped and started while others go on
@@ -57,13 +58,15 @@ enum irqbed_step {
  * @kick: ring the doorbell of a slot; under the queue's lock
  * @done: slots that the hardware has finished, of those it owns; ditto; under
  *	irqbed_doubts() none when it is not as @start left it
- * @result: how a finished request went; BLK_STS_RESOURCE to send it again
- * @ack: read and clear the interrupt status of a vector's queues, masked or not
+ * @result: how a finished request went; to send it again, BLK_STS_TIMEOUT when
+ *	it was given up, BLK_STS_RESOURCE when the device could not do it now
+ * @ack: read and clear the interrupt status of a vector's queues, or of the
+ *	controller's own vector, which has none; masked or not
  * @mask: a vector's interrupts off (true) or on, of queues that are quiet only
  *	those that tell of trouble; under ctrl->mask_lock
  * @give_up: without a stop, make the hardware give up a request
  *	(IRQBED_STEP_ABORT) or all of its unit (IRQBED_STEP_UNIT): 0 when their
- *	slots are finished, with BLK_STS_RESOURCE as @result; may sleep, under
+ *	slots are finished, with BLK_STS_TIMEOUT as @result; may sleep, under
  *	ctrl->recover_mutex; NULL when it cannot
  */
 struct irqbed_transport {

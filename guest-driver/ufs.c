@@ -227,7 +227,8 @@ static blk_status_t irqbed_ufs_check(const struct utp_upiu_rsp *rsp)
  * @q: its queue
  * @rq: the request
  *
- * Return: the status, BLK_STS_RESOURCE to send it again.
+ * Return: the status; BLK_STS_RESOURCE, or BLK_STS_TIMEOUT when it was given
+ * up, to send it again.
  */
 blk_status_t irqbed_ufs_result(struct irqbed_queue *q, struct request *rq)
 {
@@ -239,7 +240,7 @@ blk_status_t irqbed_ufs_result(struct irqbed_queue *q, struct request *rq)
 	if (unlikely(ocs != OCS_SUCCESS)) {
 		/* Given up, not done; by the queue's entry, or by us alone. */
 		if (ocs == OCS_ABORTED || ocs == OCS_INVALID_COMMAND_STATUS)
-			return BLK_STS_RESOURCE;
+			return BLK_STS_TIMEOUT;
 		dev_err_ratelimited(&q->ctrl->pdev->dev,
 				    "slot %d: overall command status 0x%x\n",
 				    rq->tag, ocs);

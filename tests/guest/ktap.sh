@@ -385,9 +385,9 @@ hotplug_test() {
 
 # The device holds requests until a step at least as strong as STEP is taken.
 recovery_test() { # abort | unit_reset | host_reset
-	ktap_plan 17
+	ktap_plan 29
 	driver_load
-	for policy in hardirq threaded; do
+	for policy in hardirq threaded bounded; do
 		knob policy $policy
 		reset_stats
 		held=$(dev faults.held)
@@ -399,16 +399,29 @@ recovery_test() { # abort | unit_reset | host_reset
 			"$(drv "recovery.$1.count")"
 		at_least "$policy: $1 helped" "$(drv "recovery.$1.helped")" 1
 		at_least "$policy: and was timed, in ns" "$(drv "recovery.$1.max_ns")" 1000
+		stronger=$(drv recovery.offline.count)
 		case $1 in
-		abort) stronger=$(($(drv recovery.unit_reset.count) + $(drv recovery.host_reset.count))) ;;
-		unit_reset) stronger=$(drv recovery.host_reset.count) ;;
-		host_reset) stronger=$(drv recovery.offline.count) ;;
+		abort) stronger=$((stronger + $(drv recovery.unit_reset.count) + $(drv recovery.host_reset.count))) ;;
+		unit_reset) stronger=$((stronger + $(drv recovery.host_reset.count))) ;;
 		esac
 		is "$policy: nothing stronger was needed" "$stronger" 0
 		at_least "$policy: they were sent again" "$(drv requeued)" "$held"
 		conserved $policy
 	done
 	is "the device saw no mistakes of the driver" "$(dev guest_errors)" 0
+	driver_unload
+
+	# With no retries allowed, what was held fails instead.
+	IRQBED_PARAMS="$IRQBED_PARAMS max_retries=0"
+	driver_load
+	held=$(dev faults.held)
+	disk_fio fail --filename="$DISK" --rw=randread --iodepth=8 --size=2m >/tmp/fio.out
+	held=$(($(dev faults.held) - held))
+	note "no retries: held: $held, failed: $(drv failed)"
+	is "no retries: fio is told ETIMEDOUT" "$(sed -n 's/.* err=\([0-9]*\).*/\1/p' /tmp/fio.out | sort -u)" 110
+	at_least "no retries: the device did hold requests" "$held" 1
+	at_least "no retries: what was held failed" "$(drv failed)" "$held"
+	conserved "no retries"
 	driver_unload
 	ktap_end
 }
@@ -433,7 +446,7 @@ mcq_test() { # VECTORS
 	shift
 	ktap_plan $(($# * 3 + 9))
 	driver_load
-	is "as many vectors as asked for" "$(grep -c irqbed /proc/interrupts)" "$vectors"
+	is "as many vectors as asked for" "$(grep -c 'irqbed$' /proc/interrupts)" "$vectors"
 	for policy in "$@"; do
 		knob policy "$policy"
 		reset_stats
