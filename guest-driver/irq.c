@@ -106,26 +106,67 @@ static irqreturn_t irqbed_irq_hard(int irq, void *data)
 	return ret;
 }
 
-/* One vector for each queue, from message @first on, or one for all. */
+/*
+ * The controller's own interrupt, where each queue has one: no requests, only
+ * trouble.
+ */
+static irqreturn_t irqbed_irq_trouble(int irq, void *data)
+{
+	struct irqbed_vector *vec = data;
+	struct irqbed_events events = { };
+
+	if (!READ_ONCE(vec->masked))
+		events = irqbed_ack(vec);
+	vec->stats.irqs++;
+	if (!events.ours) {
+		vec->stats.none++;
+		return IRQ_NONE;
+	}
+	irqbed_count_context(vec);
+	if (events.stuck)
+		irqbed_recover_schedule(vec->ctrl, events.stuck);
+	return IRQ_HANDLED;
+}
+
+/* The vector of a message; NULL: no memory. */
+static struct irqbed_vector *irqbed_vector_make(struct irqbed_ctrl *ctrl,
+						u32 message, u32 queues)
+{
+	struct irqbed_vector *vec = devm_kzalloc(&ctrl->pdev->dev, sizeof(*vec),
+						 GFP_KERNEL);
+
+	if (!vec)
+		return NULL;
+	vec->ctrl = ctrl;
+	vec->irq = pci_irq_vector(ctrl->pdev, message);
+	vec->queues = queues;
+	vec->masked = true;
+	irqbed_rest_init(vec);
+	return vec;
+}
+
+/*
+ * One vector for each queue, from message @first on, and one for the controller
+ * when there are messages before that; or one for all.
+ */
 static int irqbed_vectors_make(struct irqbed_ctrl *ctrl, u32 first)
 {
-	struct pci_dev *pdev = ctrl->pdev;
 	bool own = ctrl->nr_vectors == ctrl->nr_queues;
 
 	for (u32 i = 0; i < ctrl->nr_vectors; i++) {
-		struct irqbed_vector *vec = devm_kzalloc(&pdev->dev,
-							 sizeof(*vec),
-							 GFP_KERNEL);
+		struct irqbed_vector *vec;
 
+		vec = irqbed_vector_make(ctrl, first + i, own ? BIT(i) :
+					 irqbed_all_queues(ctrl));
 		if (!vec)
 			return -ENOMEM;
-		vec->ctrl = ctrl;
 		vec->index = i;
-		vec->irq = pci_irq_vector(pdev, first + i);
-		vec->queues = own ? BIT(i) : irqbed_all_queues(ctrl);
-		vec->masked = true;
-		irqbed_rest_init(vec);
 		ctrl->vectors[i] = vec;
+	}
+	if (first) {
+		ctrl->own = irqbed_vector_make(ctrl, first - 1, 0);
+		if (!ctrl->own)
+			return -ENOMEM;
 	}
 	for (u32 i = 0; i < ctrl->nr_queues; i++)
 		ctrl->queues[i]->vec = ctrl->vectors[own ? i : 0];
@@ -187,6 +228,15 @@ int irqbed_vectors_alloc(struct irqbed_ctrl *ctrl, u32 count)
 	return irqbed_vectors_make(ctrl, 0);
 }
 
+/* The first @count vectors' handlers go, and the controller's own. */
+static void irqbed_irq_free(struct irqbed_ctrl *ctrl, u32 count)
+{
+	while (count--)
+		free_irq(ctrl->vectors[count]->irq, ctrl->vectors[count]);
+	if (ctrl->own)
+		free_irq(ctrl->own->irq, ctrl->own);
+}
+
 /**
  * irqbed_irq_init() - install the handlers
  * @ctrl: the controller, with its vectors there and its interrupts off
@@ -195,6 +245,13 @@ int irqbed_vectors_alloc(struct irqbed_ctrl *ctrl, u32 count)
  */
 int irqbed_irq_init(struct irqbed_ctrl *ctrl)
 {
+	if (ctrl->own) {
+		int err = request_irq(ctrl->own->irq, irqbed_irq_trouble, 0,
+				      "irqbed-trouble", ctrl->own);
+
+		if (err)
+			return err;
+	}
 	for (u32 i = 0; i < ctrl->nr_vectors; i++) {
 		struct irqbed_vector *vec = ctrl->vectors[i];
 		int err;
@@ -209,9 +266,7 @@ int irqbed_irq_init(struct irqbed_ctrl *ctrl)
 					   ctrl->irq_mode == IRQBED_IRQ_INTX ?
 					   IRQF_SHARED : 0, "irqbed", vec);
 		if (err) {
-			while (i--)
-				free_irq(ctrl->vectors[i]->irq,
-					 ctrl->vectors[i]);
+			irqbed_irq_free(ctrl, i);
 			return err;
 		}
 	}
@@ -249,6 +304,8 @@ void irqbed_irq_mask(struct irqbed_ctrl *ctrl, bool off)
 		if (irqbed_any_live(ctrl, vec->queues))
 			irqbed_vector_mask(vec, off);
 	}
+	if (ctrl->own && irqbed_any_live(ctrl, irqbed_all_queues(ctrl)))
+		irqbed_vector_mask(ctrl->own, off);
 }
 
 /**
@@ -265,6 +322,8 @@ void irqbed_irq_sync(struct irqbed_ctrl *ctrl)
 		synchronize_irq(ctrl->vectors[i]->irq);
 		irqbed_rest_sync(ctrl->vectors[i]);
 	}
+	if (ctrl->own)
+		synchronize_irq(ctrl->own->irq);
 }
 
 /**
@@ -278,6 +337,5 @@ void irqbed_irq_exit(struct irqbed_ctrl *ctrl)
 	irqbed_irq_mask(ctrl, true);
 	/* Of the last requests, blk-mq's softirq may be on its way out. */
 	synchronize_rcu();
-	for (u32 i = 0; i < ctrl->nr_vectors; i++)
-		free_irq(ctrl->vectors[i]->irq, ctrl->vectors[i]);
+	irqbed_irq_free(ctrl, ctrl->nr_vectors);
 }

@@ -173,7 +173,7 @@ struct irqbed_queue {
  * @ctrl: the controller
  * @index: its number in @ctrl, which is its message's number too
  * @irq: the kernel's number of it
- * @queues: map of the queues that it looks after
+ * @queues: map of the queues that it looks after; of the controller's own, none
  * @left: map of the queues that the hard part has left for the rest
  * @left_ns: when it left the first of them; 0 when nothing is left
  * @masked: it does not interrupt; written under ctrl->mask_lock
@@ -236,6 +236,7 @@ struct irqbed_disk {
  * @series_since_ns: its beginning, on CLOCK_MONOTONIC, as a program sees it
  * @series_lock: protects @series; taken in hard interrupts
  * @priv: the transport's own
+ * @own: the vector that tells of trouble, where each queue has one of its own
  */
 struct irqbed_ctrl {
 	struct pci_dev *pdev;
@@ -267,6 +268,7 @@ struct irqbed_ctrl {
 	struct irqbed_disk wluns[IRQBED_NR_WLUNS];
 	struct dentry *debugfs;
 	struct irqbed_vector *vectors[IRQBED_MAX_QUEUES];
+	struct irqbed_vector *own;
 	u32 nr_vectors;
 	struct irqbed_queue *queues[IRQBED_MAX_QUEUES];
 	u32 nr_queues;

@@ -274,6 +274,8 @@ static int irqbed_vectors_print(struct irqbed_ctrl *ctrl, struct seq_file *m)
 		return -ENOMEM;
 	for (u32 i = 0; i < ctrl->nr_vectors; i++)
 		irqbed_irq_add(sum, &ctrl->vectors[i]->stats);
+	if (ctrl->own)
+		irqbed_irq_add(sum, &ctrl->own->stats);
 	seq_puts(m, ",\n");
 	irqbed_irq_print(sum, m);
 	kfree(sum);
@@ -388,6 +390,8 @@ void irqbed_stats_reset(struct irqbed_ctrl *ctrl)
 	for (u32 i = 0; i < ctrl->nr_vectors; i++)
 		memset(&ctrl->vectors[i]->stats, 0,
 		       sizeof(ctrl->vectors[i]->stats));
+	if (ctrl->own)
+		memset(&ctrl->own->stats, 0, sizeof(ctrl->own->stats));
 	irqbed_lock_stats_reset(&ctrl->lock);
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(ctrl->cpu_times, cpu), 0,

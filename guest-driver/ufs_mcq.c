@@ -245,16 +245,29 @@ static struct irqbed_events irqbed_mcq_ack_all(struct irqbed_vector *vec)
 	return events;
 }
 
-/*
- * A queue's own vector says nothing about fatal errors; a timeout finds what
- * they have stopped.
- */
+/* The controller's own vector: fatal errors, which stop all queues. */
+static struct irqbed_events irqbed_mcq_ack_trouble(struct irqbed_ctrl *ctrl)
+{
+	u32 status = irqbed_ufs_read(ctrl, REG_INTERRUPT_STATUS);
+	struct irqbed_events events = { };
+
+	status &= status == U32_MAX ? 0 : IRQBED_UFS_FATAL;
+	if (!status)
+		return events;
+	irqbed_ufs_write(ctrl, REG_INTERRUPT_STATUS, status);
+	events.ours = true;
+	events.stuck = irqbed_all_queues(ctrl);
+	return events;
+}
+
 static struct irqbed_events irqbed_mcq_ack(struct irqbed_vector *vec)
 {
 	struct irqbed_events events = { };
 
 	if (vec->ctrl->nr_vectors == 1)
 		return irqbed_mcq_ack_all(vec);
+	if (!vec->queues)
+		return irqbed_mcq_ack_trouble(vec->ctrl);
 	if (irqbed_mcq_ack_queue(vec->ctrl->queues[vec->index])) {
 		events.ours = true;
 		events.done = vec->queues;
@@ -279,6 +292,11 @@ static void irqbed_mcq_mask(struct irqbed_vector *vec, bool off)
 	struct irqbed_ctrl *ctrl = vec->ctrl;
 	u32 queues = vec->queues;
 
+	if (!queues) {
+		irqbed_ufs_write(ctrl, REG_INTERRUPT_ENABLE,
+				 off ? 0 : IRQBED_UFS_FATAL);
+		return;
+	}
 	if (ctrl->nr_vectors > 1) {
 		irqbed_mcq_mask_queue(ctrl->queues[vec->index], off);
 		return;

@@ -21,7 +21,8 @@ MATRIX_SIZE=512k
 IO_ERRORS=5:61:95:121
 TROUBLE='WARNING:|BUG|Oops|Call Trace|nobody cared|blocked for more than|lockup|stall|unexpected:'
 
-UFS_FAULTS='
+# Of both kinds of controller, then of one.
+FAULTS='
 irq-lost intact id=a,every=40,fault=irq-lost
 irq-lost-all intact id=a,every=1,count=24,fault=irq-lost
 irq-late intact id=a,every=10,fault=irq-late,for-ns=200000
@@ -31,40 +32,26 @@ irq-stuck intact id=a,after=50,count=1,fault=irq-stuck,for-ns=200000
 hold-100ms intact id=a,every=60,fault=hold,for-ns=100000000
 hold-2500ms intact id=a,after=60,count=1,fault=hold,for-ns=2500000000
 hold intact id=a,every=100,fault=hold
-dma-refused errors id=a,every=30,on=read,fault=dma-refused
 data-late stale id=a,after=60,count=1,on=read,fault=data-late,for-ns=20000000
 complete-twice intact id=a,every=10,fault=complete-twice
 complete-twice-late intact id=a,every=10,fault=complete-twice,for-ns=30000
 link-down intact id=a,after=60,count=1,fault=link-down,for-ns=5000000
 link-down-4s gone id=a,after=60,count=1,fault=link-down,for-ns=4000000000
-link-command-late intact id=a,at-ns=0,fault=link-command-late,for-ns=3000000;id=b,after=60,count=1,fault=link-down,for-ns=1000000
-link-command-fail intact id=a,at-ns=0,fault=link-command-fail;id=b,after=60,count=1,fault=link-down,for-ns=1000000
 remove-1ms intact id=a,after=60,count=1,fault=remove,for-ns=1000000
 remove-4s gone id=a,after=60,count=1,fault=remove,for-ns=4000000000
+'
+UFS_FAULTS='
+dma-refused errors id=a,every=30,on=read,fault=dma-refused
+link-command-late intact id=a,at-ns=0,fault=link-command-late,for-ns=3000000;id=b,after=60,count=1,fault=link-down,for-ns=1000000
+link-command-fail intact id=a,at-ns=0,fault=link-command-fail;id=b,after=60,count=1,fault=link-down,for-ns=1000000
 '
 UFS_ERRORS='ocs-command-table ocs-prdt ocs-data-size ocs-response-size ocs-peer-failure ocs-fatal
 ocs-device-fatal ocs-crypto-config ocs-crypto medium-error hardware-error illegal-request data-protect'
 UFS_RETRIES='ocs-aborted not-ready unit-attention aborted-command busy task-set-full'
 
 AHCI_FAULTS='
-irq-lost intact id=a,every=40,fault=irq-lost
-irq-lost-all intact id=a,every=1,count=24,fault=irq-lost
-irq-late intact id=a,every=10,fault=irq-late,for-ns=200000
-irq-double intact id=a,every=10,fault=irq-double,for-ns=5000
-irq-spurious intact id=a,after=20,count=1,fault=irq-spurious;id=b,every=16,fault=irq-spurious
-irq-stuck intact id=a,after=50,count=1,fault=irq-stuck,for-ns=200000
 irq-no-source intact id=a,every=20,fault=irq-no-source
-hold-100ms intact id=a,every=60,fault=hold,for-ns=100000000
-hold-2500ms intact id=a,after=60,count=1,fault=hold,for-ns=2500000000
-hold intact id=a,every=100,fault=hold
 dma-refused intact id=a,every=90,on=read,fault=dma-refused
-data-late stale id=a,after=60,count=1,on=read,fault=data-late,for-ns=20000000
-complete-twice intact id=a,every=10,fault=complete-twice
-complete-twice-late intact id=a,every=10,fault=complete-twice,for-ns=30000
-link-down intact id=a,after=60,count=1,fault=link-down,for-ns=5000000
-link-down-4s gone id=a,after=60,count=1,fault=link-down,for-ns=4000000000
-remove-1ms intact id=a,after=60,count=1,fault=remove,for-ns=1000000
-remove-4s gone id=a,after=60,count=1,fault=remove,for-ns=4000000000
 '
 AHCI_ERRORS='abrt unc idnf icrc'
 AHCI_RETRIES='ifs ofs hbfs hbds'
@@ -84,29 +71,18 @@ matrix_statuses() { # WANT STATUS...
 	echo "statuses-$want $want ${entries#;}"
 }
 
-# With queues, what has to do with interrupts, slots and queues is another thing.
-MCQ_FAULTS=' irq-lost irq-lost-all irq-late irq-double irq-spurious irq-stuck hold-100ms hold-2500ms hold
-dma-refused complete-twice complete-twice-late link-down remove-1ms '
-
 # All rows of a kind of controller.
 matrix_all() { # UFS | MCQ | AHCI
 	# The statuses are words.
 	# shellcheck disable=SC2086
 	case $1 in
-	UFS)
-		echo "$UFS_FAULTS"
+	UFS | MCQ)
+		echo "$FAULTS$UFS_FAULTS"
 		matrix_statuses errors $UFS_ERRORS
 		matrix_statuses intact $UFS_RETRIES
 		;;
-	MCQ)
-		echo "$UFS_FAULTS" | while read -r fault rest; do
-			case $MCQ_FAULTS in
-			*[!a-z0-9-]"$fault"[!a-z0-9-]*) echo "$fault $rest" ;;
-			esac
-		done
-		;;
 	AHCI)
-		echo "$AHCI_FAULTS"
+		echo "$FAULTS$AHCI_FAULTS"
 		matrix_statuses errors $AHCI_ERRORS
 		matrix_statuses intact $AHCI_RETRIES
 		;;

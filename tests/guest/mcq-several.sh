@@ -15,7 +15,7 @@
 queue_cpus() {
 	for irq in "$SYS"/msi_irqs/*; do
 		irq=${irq##*/}
-		grep -q "^ *$irq:.*irqbed" /proc/interrupts && cat "/proc/irq/$irq/effective_affinity_list"
+		grep -q "^ *$irq:.*irqbed$" /proc/interrupts && cat "/proc/irq/$irq/effective_affinity_list"
 	done | sort -n | xargs
 }
 
@@ -25,7 +25,7 @@ ktap_plan $(($# * 4 + 10))
 driver_load
 DISKS=/dev/irqbed0l0:/dev/irqbed1l0:/dev/irqbed2l0
 wait_until [ -b /dev/irqbed2l0 ] || ktap_bail "no third disk"
-is "a vector for each queue of each controller" "$(grep -c irqbed /proc/interrupts)" 12
+is "a vector for each queue of each controller" "$(grep -c 'irqbed$' /proc/interrupts)" 12
 for policy in "$@"; do
 	for one in $IRQBED_ALL; do
 		controller "$one"
