@@ -10,26 +10,14 @@
 # irqbed-driver: irqbed timeout_ms=500
 # shellcheck source=tests/guest/ktap.sh
 . /tests/ktap.sh
+# shellcheck source=tests/guest/ktap-line.sh
+. /tests/ktap-line.sh
 ktap_plan 14
 
-driver_load
-is "the line is in use" "$(drv irq_mode)" intx
-for policy in hardirq threaded bounded; do
-	knob policy $policy
-	reset_stats
-	succeeds "$policy: data is right" fio_verify --filename="$DISK" --iodepth=32
-	is "$policy: nothing was lost" "$(drv timeouts) $(drv recovered_without_irq)" "0 0"
-	conserved $policy
-done
+line_works
 
-knob policy hardirq
-knob keep_status on
-reset_stats
-raised=$(dev irq.raised)
-disk_fio stall --filename="$DISK" --rw=randread --iodepth=1 --number_ios=4 --size=1m >/tmp/fio.out
-is "never cleared: fio comes to its end all the same" "$?" 0
-is "never cleared: one interrupt" "$(($(dev irq.raised) - raised)) $(drv irqs)" "1 1"
+never_cleared 4
+is "never cleared: one interrupt" "$RAISED $(drv irqs)" "1 1"
 at_least "never cleared: a stall; the timeout finds the rest" "$(drv recovered_without_irq)" 3
-conserved "never cleared"
 driver_unload
 ktap_end

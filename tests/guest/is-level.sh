@@ -11,28 +11,16 @@
 # irqbed-expects: nobody cared|Disabling IRQ|Call Trace
 # shellcheck source=tests/guest/ktap.sh
 . /tests/ktap.sh
+# shellcheck source=tests/guest/ktap-line.sh
+. /tests/ktap-line.sh
 ktap_plan 15
 
-driver_load
-is "the line is in use" "$(drv irq_mode)" intx
-for policy in hardirq threaded bounded; do
-	knob policy $policy
-	reset_stats
-	succeeds "$policy: data is right" fio_verify --filename="$DISK" --iodepth=32
-	is "$policy: nothing was lost" "$(drv timeouts) $(drv recovered_without_irq)" "0 0"
-	conserved $policy
-done
+line_works
 
-knob policy hardirq
-knob keep_status on
-reset_stats
-raised=$(dev irq.raised)
-disk_fio storm --filename="$DISK" --rw=randread --iodepth=1 --number_ios=2 --size=1m >/tmp/fio.out
-is "never cleared: fio comes to its end all the same" "$?" 0
-is "never cleared: the line rose once" "$(($(dev irq.raised) - raised))" 1
+never_cleared 2
+is "never cleared: the line rose once" "$RAISED" 1
 succeeds "never cleared: a storm, until nobody cared" \
 	wait_until sh -c "dmesg | grep -q 'nobody cared'"
 at_least "that was after as many as the kernel bears" "$(drv irqs)" 99900
-conserved "never cleared"
 driver_unload
 ktap_end
