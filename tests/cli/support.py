@@ -122,3 +122,14 @@ class TempDirCase(unittest.TestCase):
         path = self.dir / name
         path.write_text(text)
         return path
+
+
+class RunsCase(unittest.TestCase):
+    """Real runs, made once for all cases, in a directory of the class's own: cls.dir."""
+
+    @classmethod
+    def setUpClass(cls):
+        needs_vm()
+        holder = tempfile.TemporaryDirectory(prefix="irqbed-test-")
+        cls.addClassCleanup(holder.cleanup)
+        cls.dir = Path(holder.name)

@@ -10,13 +10,12 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
 from irqbed_tool import knobs, results
-from support import DATA, TempDirCase, children, command_env, irqbed, needs_vm
+from support import DATA, RunsCase, TempDirCase, children, command_env, irqbed, needs_vm
 
 SMALL = DATA / "small.toml"
 ONE_CELL = ("--set", "matrix.policy=bounded", "--set", "matrix.rw=randread")
@@ -34,19 +33,13 @@ class BusyHost:
             loop.wait()
 
 
-class Small(unittest.TestCase):
+class Small(RunsCase):
     """Runs of the small experiment, each made once for all cases."""
 
     @classmethod
     def setUpClass(cls):
-        needs_vm()
-        cls.holder = tempfile.TemporaryDirectory(prefix="irqbed-test-")
-        cls.dir = Path(cls.holder.name)
+        super().setUpClass()
         cls.first = cls.run_small("first")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.holder.cleanup()
 
     @classmethod
     def run_small(cls, name, *args, path=SMALL):

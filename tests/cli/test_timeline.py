@@ -3,13 +3,11 @@
 
 import copy
 import json
-import tempfile
 import unittest
-from pathlib import Path
 
 from irqbed_tool import chrome, ftrace, results, timeline
 from irqbed_tool.errors import UserError
-from support import DATA, TINY, irqbed, needs_vm, tiny
+from support import DATA, TINY, RunsCase, irqbed, tiny
 from trace_check import check, ns, requests, slices
 
 SMALL = DATA / "small.toml"
@@ -164,19 +162,7 @@ class Choice(unittest.TestCase):
             self.assertEqual(ns(chrome.microseconds(value)), value)
 
 
-class Runs(unittest.TestCase):
-    """Real runs, each made once."""
-
-    @classmethod
-    def setUpClass(cls):
-        needs_vm()
-        cls.holder = tempfile.TemporaryDirectory(prefix="irqbed-test-")
-        cls.dir = Path(cls.holder.name)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.holder.cleanup()
-
+class Runs(RunsCase):
     def trace(self, name, *args, path=SMALL):
         file = self.dir / f"{name}.json"
         done = irqbed("run", path, "--out", self.dir / name, "--timeline", file, *LOAD, *args, timeout=1800)
@@ -262,7 +248,6 @@ class Runs(unittest.TestCase):
         self.assertEqual(requests(trace, "driver"), [])
         self.assertGreaterEqual(len(requests(trace, "device")), 100)
 
-
     def test_injection(self):
         """The default window is around it, and it is where the requests begin to take longer."""
         path = self.dir / "inject.toml"
@@ -292,15 +277,14 @@ value = 300_000
         self.assertTrue((self.dir / "inject" / "plot-time.png").exists())
 
 
-class Series(unittest.TestCase):
+class Series(RunsCase):
     def test_it_adds_up(self):
         """Every request and interrupt is in a window, on both sides."""
-        needs_vm()
-        with tempfile.TemporaryDirectory(prefix="irqbed-test-") as place:
-            done = irqbed("run", SMALL, "--out", place, *LOAD, "--set", "series.window_us=100", timeout=1800)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            data = results.load(place)
-            self.assertTrue((Path(place) / "plot-time.svg").exists())
+        place = self.dir / "series"
+        done = irqbed("run", SMALL, "--out", place, *LOAD, "--set", "series.window_us=100", timeout=1800)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        data = results.load(place)
+        self.assertTrue((place / "plot-time.svg").exists())
         for cell in data["cells"]:
             device, driver = cell["series"]["device"]["ufs0"], cell["series"]["driver"]["ufs0"]
             stats = cell["driver"]["ufs0"]
