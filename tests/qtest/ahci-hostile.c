@@ -8,6 +8,7 @@
 
 #include "qemu/osdep.h"
 #include "qemu/bswap.h"
+#include "qemu/units.h"
 #include "hw/pci/pci_regs.h"
 #include "ahci-harness.h"
 
@@ -284,8 +285,59 @@ static void test_msi_to_self(void)
     ahci_stop(a);
 }
 
+/* Drives whose data costs the host nothing; follows the HBA's options. */
+#define NULL_DRIVE(n) \
+    " -blockdev driver=null-co,size=1073741824,node-name=null" n \
+    " -device irqbed-ahci-drive,bus=ahci0.0,port=" n ",drive=null" n
+
+/*
+ * Two ports have all the host memory that the HBA's data may take: of a third
+ * one a big command is refused, a small one is not; later the same is taken.
+ */
+static void test_memory_limit(void)
+{
+    Ahci *a = ahci_start(0, "ports=3,service-read-ns=1000000"
+                         NULL_DRIVE("0") NULL_DRIVE("1") NULL_DRIVE("2"));
+    Cmd queued = cmd_queued(false, 0, 65536);
+    Cmd big = { .command = ATA_READ_DMA_EXT };
+    Cmd small = { .command = ATA_READ_DMA_EXT, .count = 128,
+                  .bytes = 64 * KiB };
+    unsigned port, slot;
+
+    queued.prd_bytes = big.prd_bytes = 4 * MiB;
+    queued.data = big.data = 48 * MiB;
+    big.bytes = queued.bytes;
+    g_assert_cmpuint(queued.bytes, ==, 32 * MiB);
+    for (port = 0; port < 2; port++) {
+        port_start(a, port);
+        for (slot = 0; slot < 32; slot++) {
+            cmd_build(a, port, slot, &queued);
+        }
+        queue_issue(a, port, 0xffffffff);
+    }
+    g_assert_cmpuint(stat_of(a, "requests.in_flight"), ==, 64);
+
+    knob_set(a, "service-read-ns", 0);
+    port_start(a, 2);
+    cmd_fails(a, 2, 0, &big, ATA_ERR_ABRT);
+    cmd_do(a, 2, 0, &small);
+    port_ack(a, 2);
+    g_assert_cmpuint(stat_of(a, "requests.in_flight"), ==, 64);
+
+    ahci_step(a, 1000000000);
+    for (port = 0; port < 2; port++) {
+        g_assert_cmphex(port_rd(a, port, A_PORT_SACT), ==, 0);
+        g_assert_cmphex(port_rd(a, port, A_PORT_IS) & R_PORT_IS_TFES_MASK,
+                        ==, 0);
+    }
+    cmd_do(a, 2, 0, &big);
+    g_assert_cmpuint(prdbc(a, 2, 0), ==, 32 * MiB);
+    ahci_stop(a);
+}
+
 void add_hostile_tests(void)
 {
+    qtest_add_func("/ahci/hostile/memory-limit", test_memory_limit);
     qtest_add_func("/ahci/hostile/registers", test_registers);
     qtest_add_func("/ahci/hostile/register-noise", test_register_noise);
     qtest_add_func("/ahci/hostile/bad-pointers", test_bad_pointers);
