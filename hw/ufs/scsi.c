@@ -84,8 +84,11 @@ void irqbed_ufs_scsi_reply(IrqbedUfsReq *r, const void *data, uint32_t len,
                            uint32_t alloc)
 {
     len = MIN(len, alloc);
-    if (check_transfer(r, len, UFS_UTP_DEVICE_TO_HOST)) {
-        len = MIN(len, be32_to_cpu(r->upiu.sc.exp_data_transfer_len));
+    if (!check_transfer(r, len, UFS_UTP_DEVICE_TO_HOST)) {
+        return;
+    }
+    len = MIN(len, be32_to_cpu(r->upiu.sc.exp_data_transfer_len));
+    if (len) {
         irqbed_req_reserve(&r->core, len);
         memcpy(r->core.buf, data, len);
         r->core.to_guest = len;

@@ -142,6 +142,19 @@ static void test_response_room(void)
     ufs_stop(u);
 }
 
+/* The first request ever has no buffer yet, and needs none. */
+static void test_reply_of_nothing(void)
+{
+    static const uint8_t inquiry[16] = { INQUIRY, 0, 0, 0, 36 };
+    Ufs *u = ufs_start_up("");
+
+    ufs_prep_scsi(u, 0, 0, inquiry, UFS_UTP_NO_DATA_TRANSFER, 0);
+    ufs_run(u, 0);
+    ufs_expect_good(u, 0);
+    expect_alive(u);
+    ufs_stop(u);
+}
+
 static void test_bad_prdt(void)
 {
     Ufs *u = ufs_start_up("");
@@ -419,6 +432,8 @@ void add_hostile_tests(void)
     qtest_add_func("/irqbed-ufs/hostile/access-sizes", test_access_sizes);
     qtest_add_func("/irqbed-ufs/hostile/utrd", test_bad_utrd);
     qtest_add_func("/irqbed-ufs/hostile/response-room", test_response_room);
+    qtest_add_func("/irqbed-ufs/hostile/reply-of-nothing",
+                   test_reply_of_nothing);
     qtest_add_func("/irqbed-ufs/hostile/prdt", test_bad_prdt);
     qtest_add_func("/irqbed-ufs/hostile/upiu", test_bad_upiu);
     qtest_add_func("/irqbed-ufs/hostile/lists", test_bad_lists);
