@@ -67,7 +67,8 @@ void irqbed_ahci_ccc_update(IrqbedAhci *h)
     }
     now_ns = irqbed_now_ns();
     if (running) {
-        ccc->left_ns = timer_expire_time_ns(ccc->timer) - now_ns;
+        /* 0 would be a timeout that never comes. */
+        ccc->left_ns = MAX(1, timer_expire_time_ns(ccc->timer) - now_ns);
         timer_del(ccc->timer);
     } else if (ccc->left_ns) {      /* a timeout of 0 is reserved: none */
         timer_mod(ccc->timer, now_ns + ccc->left_ns);
