@@ -84,8 +84,8 @@ static bool is_fetchable(IrqbedUfs *u, unsigned q)
 {
     IrqbedUfsQueue *sq = &u->queues[q];
 
-    return irqbed_ufs_has_queues(u) && sq->sq_head != sq->sq_tail &&
-           !(sq->rts & R_SQRTS_STS_MASK);
+    return irqbed_ufs_has_queues(u) && irqbed_ufs_is_running(u) &&
+           sq->sq_head != sq->sq_tail && !(sq->rts & R_SQRTS_STS_MASK);
 }
 
 static bool is_nullified(const UtpTransferReqDesc *utrd)
@@ -169,12 +169,11 @@ void irqbed_ufs_sq_doorbell(IrqbedUfs *u, unsigned q, uint32_t tail)
     }
     irqbed_ufs_link_use(u);
     sq->sq_tail = tail;
-    if (irqbed_media_must_wait()) {
-        fetch_queue(u, q);
-    } else {
-        /* Host clock: by the main loop, while the guest goes on. */
+    if (irqbed_ufs_fetches_later(u)) {
         u->sq_waiting |= BIT(q);
         timer_mod(u->fetch_timer, irqbed_now_ns());
+    } else {
+        fetch_queue(u, q);
     }
 }
 

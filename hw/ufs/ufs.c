@@ -168,6 +168,8 @@ static const Property irqbed_ufs_props[] = {
     DEFINE_PROP_BOOL("unit-attention", IrqbedUfs, unit_attention, true),
     DEFINE_PROP_BOOL("mcq", IrqbedUfs, mcq, false),
     DEFINE_PROP_UINT8("mcq-maxq", IrqbedUfs, mcq_maxq, 8),
+    /* As with the host's clock, whatever the clock is: for the fuzzer. */
+    DEFINE_PROP_BOOL("x-fetch-by-timer", IrqbedUfs, fetch_by_timer, false),
 };
 
 static const IrqbedTransport irqbed_ufs_transport = {

@@ -231,6 +231,7 @@ struct IrqbedUfs {
     uint32_t sq_waiting;        /* queues that wait for a free request */
     uint32_t sq_next;           /* whose turn it is */
     uint32_t new_slots;         /* doorbell rung, not fetched yet */
+    bool fetch_by_timer;
     QEMUTimer *fetch_timer;
 
     IrqbedUfsLu *lus[IRQBED_UFS_MAX_LUS];
@@ -318,6 +319,11 @@ void irqbed_ufs_link_fault(IrqbedUfs *u);
 
 /* xfer.c: transfer requests, D1, D2 and D4 */
 void irqbed_ufs_doorbell(IrqbedUfs *u, uint32_t slots);
+/*
+ * Host clock: what is rung, slots or queues, is fetched by the main loop, while
+ * the guest goes on.
+ */
+bool irqbed_ufs_fetches_later(IrqbedUfs *u);
 /* D2 of those in new_slots. */
 void irqbed_ufs_take_slots(IrqbedUfs *u);
 /* D2 and D3 of one whose descriptor is in r->utrd. */

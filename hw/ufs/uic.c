@@ -333,6 +333,7 @@ void irqbed_ufs_link_change(IrqbedUfs *u, bool up)
     if (!up) {
         u->hibernated = false;
         irqbed_req_abort_all(c);
+        u->new_slots = 0;
         u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, DP, 0);
         u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, UTRLRDY, 0);
         u->reg.hcs = FIELD_DP32(u->reg.hcs, HCS, UTMRLRDY, 0);

@@ -243,6 +243,11 @@ void irqbed_ufs_take_entry(IrqbedUfsReq *r)
     execute(r, fetched);
 }
 
+bool irqbed_ufs_fetches_later(IrqbedUfs *u)
+{
+    return u->fetch_by_timer || !irqbed_media_must_wait();
+}
+
 void irqbed_ufs_doorbell(IrqbedUfs *u, uint32_t slots)
 {
     unsigned nutrs = MIN(u->nr_reqs, IRQBED_UFS_MAX_SLOTS);
@@ -254,11 +259,10 @@ void irqbed_ufs_doorbell(IrqbedUfs *u, uint32_t slots)
     slots &= ~u->reg.utrldbr & MAKE_64BIT_MASK(0, nutrs);
     u->reg.utrldbr |= slots;
     u->new_slots |= slots;
-    if (irqbed_media_must_wait()) {
-        irqbed_ufs_take_slots(u);
-    } else {
-        /* Host clock: by the main loop, while the guest goes on. */
+    if (irqbed_ufs_fetches_later(u)) {
         timer_mod(u->fetch_timer, irqbed_now_ns());
+    } else {
+        irqbed_ufs_take_slots(u);
     }
 }
 

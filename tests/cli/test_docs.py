@@ -79,7 +79,7 @@ class Driver(unittest.TestCase):
 class Device(unittest.TestCase):
     # A text, an answer, one for QEMU's own test, and what docs/inject.md and docs/timeline.md describe.
     NOT_KNOBS = ("serial", "stats", "ich9", "inject", "inject_clear", "record_from_ns", "record_for_ns",
-                 "record_first", "record_requests")
+                 "record_first", "record_requests", "x_fetch_by_timer")
 
     def test_properties_agree(self):
         """Every knob of a controller is a QOM property, and the other way round."""

@@ -154,6 +154,38 @@ static void test_disable(void)
     ufs_stop(u);
 }
 
+/* From the first moment that time passes. */
+static void link_goes_down(Ufs *u)
+{
+    g_autofree char *error = ufs_set_word(u, "ufs0", "inject",
+                                          "id=a,at-ns=0,fault=link-down");
+
+    g_assert_cmpstr(error, ==, NULL);
+}
+
+/* Nothing gets to the device any more: no fetch, no answer. */
+static void expect_no_link(Ufs *u)
+{
+    ufs_go(u);
+    ufs_wait(u, A_IS, R_IS_ULLS_MASK);
+    g_assert_cmpuint(ufs_stat(u, "requests.fetched"), ==, 0);
+    expect_untouched(u);
+}
+
+static void test_link_down(void)
+{
+    Ufs *u = ufs_start_still("");
+
+    ufs_up(u);
+    link_goes_down(u);
+    ring_read(u);
+    expect_no_link(u);
+    g_assert_true(ufs_busy(u, BIT(3)));
+    ufs_write(u, A_UTRLCLR, ~(uint32_t)BIT(3));
+    g_assert_false(ufs_busy(u, BIT(3)));
+    ufs_stop(u);
+}
+
 /* What was rung by doorbell is in flight: no queues yet. */
 static void test_mode(void)
 {
@@ -204,6 +236,21 @@ static Mcq *still_queue(void)
     mcq_submit(m, 0, 3);
     g_assert_cmpuint(ufs_stat(m->u, "requests.fetched"), ==, 0);
     return m;
+}
+
+static void test_queue_link_down(void)
+{
+    Mcq *m = g_new0(Mcq, 1);
+
+    m->u = ufs_start_still(",mcq=on");
+    mcq_up(m, 1, 8);
+    link_goes_down(m->u);
+    qtest_memset(m->u->qts, UFS_DATA(3), 0xee, UFS_BLOCK);
+    ufs_prep_rw(m->u, 3, false, 5, 1);
+    mcq_submit(m, 0, 3);
+    expect_no_link(m->u);
+    g_assert_cmphex(mcq_read(m, MCQ_OP(0, sq.hp)), ==, 0);
+    mcq_stop(m);
 }
 
 /* Another read through the queue is the only answer. */
@@ -273,6 +320,7 @@ void add_host_clock_tests(void)
     qtest_add_func("/irqbed-mcq/host-clock/query-task", test_query_task);
     qtest_add_func("/irqbed-mcq/host-clock/clear", test_clear);
     qtest_add_func("/irqbed-mcq/host-clock/disable", test_disable);
+    qtest_add_func("/irqbed-mcq/host-clock/link-down", test_link_down);
     qtest_add_func("/irqbed-mcq/host-clock/mode", test_mode);
     qtest_add_func("/irqbed-mcq/host-clock/migrate", test_migrate);
     qtest_add_func("/irqbed-mcq/host-clock/queue-abort", test_queue_abort);
@@ -280,4 +328,6 @@ void add_host_clock_tests(void)
                    test_queue_lu_reset);
     qtest_add_func("/irqbed-mcq/host-clock/queue-cleanup",
                    test_queue_cleanup);
+    qtest_add_func("/irqbed-mcq/host-clock/queue-link-down",
+                   test_queue_link_down);
 }
