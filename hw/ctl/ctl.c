@@ -131,10 +131,10 @@ static void ctl_snapshot(IrqbedCtl *s, uint32_t what)
                                                       : irqbed_stats_all();
 
     ctl_answer(s, qobject_to_json(QOBJECT(all)));
+    trace_irqbed_ctl_snapshot(what, s->stats->len);
     if (what == STATS_SNAP_AND_RESET) {
         irqbed_stats_reset_all();
     }
-    trace_irqbed_ctl_snapshot(what, s->stats->len);
 }
 
 static void ctl_append(IrqbedCtl *s, uint32_t val)
@@ -184,21 +184,25 @@ static bool ctl_set_inject(const char *name, const char *text, Error **errp)
 /* Here and not by QMP, so that it is at a virtual time of the guest's own. */
 static void ctl_inject(IrqbedCtl *s, uint32_t len)
 {
-    g_autofree char *line = g_strndup((const char *)s->line->data,
-                                      ctl_line_len(s, len));
-    char *text = strchr(line, ' ');
+    GString *answer = g_string_new(NULL);
+    g_autofree char *line = NULL;
+    char *text;
     Error *err = NULL;
 
+    /* A line buffer that was never written to has no data. */
+    len = ctl_line_len(s, len);
+    line = g_strndup(len ? (const char *)s->line->data : "", len);
     g_byte_array_set_size(s->line, 0);
+    text = strchr(line, ' ');
     if (text) {
         *text++ = '\0';
     }
-    ctl_answer(s, g_string_new(NULL));
     if (!ctl_set_inject(line, text ? text : "", &err)) {
-        g_string_append(s->stats, error_get_pretty(err));
+        g_string_append(answer, error_get_pretty(err));
         error_free(err);
     }
-    trace_irqbed_ctl_inject(line, s->stats->str);
+    trace_irqbed_ctl_inject(line, answer->str);
+    ctl_answer(s, answer);
 }
 
 static uint64_t ctl_read(void *opaque, hwaddr addr, unsigned size)

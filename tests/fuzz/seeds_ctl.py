@@ -59,4 +59,15 @@ def injections():
     return seed
 
 
-SEEDS = (job, line, statistics, injections)
+def nothing():
+    """Of a line buffer that was never written to."""
+    seed = Input()
+    seed.write(INJECT, 0)
+    seed.write(OUT_COMMIT, 0)
+    seed.write(INJECT, 4)
+    seed.write(STATS_SNAP, 3)
+    seed.read(STATS_DATA)
+    return seed
+
+
+SEEDS = (job, line, statistics, injections, nothing)

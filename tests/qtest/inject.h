@@ -28,6 +28,7 @@ unsigned inject_times(QTestState *qts, const char *dev, const char *id,
 void add_ufs_tests(void);
 void add_ufs_life_tests(void);
 void add_ahci_tests(void);
+void add_ctl_tests(void);
 void add_text_tests(void);
 
 #endif

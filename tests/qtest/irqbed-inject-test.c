@@ -106,5 +106,6 @@ int main(int argc, char **argv)
     add_ufs_tests();
     add_ufs_life_tests();
     add_ahci_tests();
+    add_ctl_tests();
     return g_test_run();
 }
