@@ -70,13 +70,18 @@ void irqbed_faults_arm_timer(IrqbedCtrl *c)
 
 /* ---- events ---- */
 
+static bool has_room(const IrqbedFaults *f)
+{
+    return f->nr_events < IRQBED_FAULT_EVENTS;
+}
+
 static IrqbedFaultEvent *event_add(IrqbedCtrl *c, IrqbedFault fault,
                                    int64_t due_ns)
 {
     IrqbedFaults *f = &c->faults;
     IrqbedFaultEvent *ev;
 
-    if (f->nr_events == IRQBED_FAULT_EVENTS) {
+    if (!has_room(f)) {
         return NULL;
     }
     ev = &f->events[f->nr_events++];
@@ -288,14 +293,16 @@ static bool act(IrqbedCtrl *c, IrqbedInjectEntry *e)
 /* A fault of the controller, from the timer: no request is half fetched. */
 static void act_now(IrqbedCtrl *c, IrqbedInjectEntry *e, int64_t now_ns)
 {
+    /* Without a time it lasts. */
+    bool ends = is_of_hardware(e->fault) && e->ramp.for_ns;
+
     e->waiting--;
-    if (!act(c, e)) {
+    if ((ends && !has_room(&c->faults)) || !act(c, e)) {
         e->refused++;
         return;
     }
     count_fired(c, e);
-    /* Without a time it lasts. */
-    if (is_of_hardware(e->fault) && e->ramp.for_ns) {
+    if (ends) {
         irqbed_faults_later(c, e, e->target, now_ns);
     }
 }
@@ -409,6 +416,15 @@ const IrqbedInjectEntry *irqbed_faults_take(IrqbedReq *req, IrqbedFault fault)
     return e;
 }
 
+bool irqbed_faults_take_later(IrqbedReq *req, IrqbedFault fault,
+                              uint32_t target, int64_t now_ns)
+{
+    IrqbedInjectEntry *e = entry_of(req, fault);
+
+    return e && irqbed_faults_later(req->ctrl, e, target, now_ns) &&
+           irqbed_faults_take(req, fault);
+}
+
 const IrqbedInjectEntry *irqbed_faults_take_command(IrqbedCtrl *c,
                                                     IrqbedFault fault)
 {
@@ -449,7 +465,8 @@ bool irqbed_faults_data_late(IrqbedReq *req, int64_t now_ns)
     const IrqbedInjectEntry *e = entry_of(req, IRQBED_FAULT_DATA_LATE);
     IrqbedFaultEvent *ev;
 
-    ev = e ? event_add(c, e->fault, now_ns + e->ramp.for_ns) : NULL;
+    ev = e && req->buf_size <= IRQBED_MAX_LATE ?
+         event_add(c, e->fault, now_ns + e->ramp.for_ns) : NULL;
     if (!ev) {
         return false;
     }

@@ -27,6 +27,8 @@
 /* With the host's clock, all that have passed are made up for. */
 #define IRQBED_MIN_PERIOD_NS  100
 #define IRQBED_FAULT_EVENTS   256
+/* The host's memory for the data of each; more is never late. */
+#define IRQBED_MAX_LATE       (4 * MiB)
 
 typedef enum IrqbedFault {
     IRQBED_FAULT_NONE,          /* the entry is about a knob */
@@ -144,7 +146,10 @@ void irqbed_faults_arm_timer(IrqbedCtrl *c);
 void irqbed_faults_request(IrqbedReq *req);
 /* The entry that does @fault to this request, counted as fired; or NULL. */
 const IrqbedInjectEntry *irqbed_faults_take(IrqbedReq *req, IrqbedFault fault);
-/* The same for a link command. */
+/* The same for what comes after its time; false, too, if it cannot be kept. */
+bool irqbed_faults_take_later(IrqbedReq *req, IrqbedFault fault,
+                              uint32_t target, int64_t now_ns);
+/* The entry for a link command. */
 const IrqbedInjectEntry *irqbed_faults_take_command(IrqbedCtrl *c,
                                                     IrqbedFault fault);
 /* D3: is the answer an error, whatever the medium says? */

@@ -132,7 +132,10 @@ static int get_data(QEMUFile *f, void *pv, size_t size,
     if (ev->bytes > IRQBED_MAX_TRANSFER) {
         return -EINVAL;
     }
-    ev->data = qemu_memalign(4 * KiB, MAX(ev->bytes, 1));
+    if (!ev->bytes) {
+        return 0;
+    }
+    ev->data = qemu_memalign(4 * KiB, ev->bytes);
     return qemu_get_buffer(f, ev->data, ev->bytes) == ev->bytes ? 0 : -EINVAL;
 }
 

@@ -51,7 +51,9 @@ static void irq_send(IrqbedIrq *irq, const MSIMessage *msg)
     } else if (msix_enabled(dev)) {
         msix_notify(dev, irq->vector);
     } else if (msi_enabled(dev)) {
-        msi_notify(dev, irq->vector);
+        /* The guest may have granted fewer than the vectors there are. */
+        msi_notify(dev, irq->vector < msi_nr_vectors_allocated(dev) ?
+                        irq->vector : 0);
     } else if (irq->vector == 0) {
         pci_set_irq(dev, 1);
     }
@@ -159,22 +161,17 @@ static void irq_step(IrqbedIrq *irq, IrqbedShaperEvent event, int64_t now_ns)
 /* Injected: does this completion's interrupt not come now, or not alone? */
 static bool irq_fault(IrqbedIrq *irq, IrqbedReq *req, int64_t now_ns)
 {
-    IrqbedCtrl *c = irq->ctrl;
-    const IrqbedInjectEntry *e;
-
     if (!req->inject) {
         return false;
     }
     if (irqbed_faults_take(req, IRQBED_FAULT_IRQ_LOST)) {
-        c->stats.irq_dropped++;
+        irq->ctrl->stats.irq_dropped++;
         return true;
     }
-    e = irqbed_faults_take(req, IRQBED_FAULT_IRQ_DOUBLE);
-    if (e) {
-        irqbed_faults_later(c, e, irq->vector, now_ns);
-    }
-    e = irqbed_faults_take(req, IRQBED_FAULT_IRQ_LATE);
-    return e && irqbed_faults_later(c, e, irq->vector, now_ns);
+    irqbed_faults_take_later(req, IRQBED_FAULT_IRQ_DOUBLE, irq->vector,
+                             now_ns);
+    return irqbed_faults_take_later(req, IRQBED_FAULT_IRQ_LATE, irq->vector,
+                                    now_ns);
 }
 
 void irqbed_irq_completion(IrqbedCtrl *c, IrqbedReq *req, bool urgent,

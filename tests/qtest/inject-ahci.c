@@ -71,6 +71,44 @@ static void test_no_source(void)
     ahci_stop(a);
 }
 
+/* One message granted of four: whatever a vector has to say comes by that. */
+static void test_fewer_messages(void)
+{
+    Ahci *a = ahci_start(2, "ports=2,msi-vectors=4,service-read-ns=7000");
+    Cmd c = cmd_queued(false, 0, 8);
+    uint32_t vector;
+
+    port_start(a, 1);
+    msi_enable(a, 0);
+    ahci_step(a, 1000);
+    inject(a->qts, "ahci0", "id=a,at-ns=100,fault=irq-spurious,target=3;"
+           "id=b,at-ns=200,fault=irq-stuck,target=2,for-ns=50");
+    ahci_step(a, 100);
+    g_assert_true(msi_take(a, &vector));
+    g_assert_cmpuint(vector, ==, 0);
+    ahci_step(a, 100);
+    g_assert_true(msi_take(a, &vector));
+    g_assert_cmpuint(vector, ==, 0);
+    /* Fewer than when it began. */
+    ahci_step(a, 1000);
+    msi_enable(a, 2);
+    inject(a->qts, "ahci0", "id=c,after=1,fault=irq-double,for-ns=500");
+    cmd_build(a, 1, 0, &c);
+    queue_issue(a, 1, 1);
+    ahci_step(a, READ_NS);
+    g_assert_true(msi_take(a, &vector));
+    g_assert_cmpuint(vector, ==, 1);
+    port_ack(a, 1);
+    msi_enable(a, 0);
+    ahci_step(a, 499);
+    g_assert_false(msi_take(a, &vector));
+    ahci_step(a, 1);
+    g_assert_true(msi_take(a, &vector));
+    g_assert_cmpuint(vector, ==, 0);
+    g_assert_cmpuint(fired(a, "a") + fired(a, "b") + fired(a, "c"), ==, 3);
+    ahci_stop(a);
+}
+
 static const struct {
     const char *word;
     uint32_t is;
@@ -200,6 +238,26 @@ static void test_hold_and_late(void)
     g_assert_cmphex(port_rd(a, 0, A_PORT_SACT), ==, 0);
     g_assert_cmpuint(fired(a, "a") + fired(a, "b") + fired(a, "c") +
                      fired(a, "d"), ==, 4);
+    ahci_stop(a);
+}
+
+/* What would cost the host too much memory is not late. */
+static void test_late_limit(void)
+{
+    Ahci *a = start("id=a,every=1,fault=data-late,for-ns=500");
+    Cmd big = { .command = ATA_READ_DMA_EXT, .count = 16384,
+                .bytes = 16384 * 512, .prd_bytes = 4 * 1024 * 1024,
+                .data = 0x04000000 };
+
+    qtest_memset(a->qts, big.data + big.bytes - 512, 0xee, 512);
+    cmd_issue(a, 0, 0, &big);
+    ahci_step(a, READ_NS);
+    g_assert_cmphex(port_rd(a, 0, A_PORT_CI), ==, 0);
+    g_assert_cmphex(qtest_readb(a->qts, big.data + big.bytes - 1), !=, 0xee);
+    g_assert_cmpuint(fired(a, "a"), ==, 0);
+    read_queued(a, 1);
+    ahci_step(a, READ_NS);
+    g_assert_cmpuint(fired(a, "a"), ==, 1);
     ahci_stop(a);
 }
 
@@ -341,10 +399,12 @@ void add_ahci_tests(void)
 {
     qtest_add_func("/irqbed-inject/ahci/irq-lost", test_irq_lost);
     qtest_add_func("/irqbed-inject/ahci/no-source", test_no_source);
+    qtest_add_func("/irqbed-inject/ahci/fewer-messages", test_fewer_messages);
     qtest_add_func("/irqbed-inject/ahci/status-plain", test_status_plain);
     qtest_add_func("/irqbed-inject/ahci/status-queued", test_status_queued);
     qtest_add_func("/irqbed-inject/ahci/dma-refused", test_dma_refused);
     qtest_add_func("/irqbed-inject/ahci/hold-and-late", test_hold_and_late);
+    qtest_add_func("/irqbed-inject/ahci/late-limit", test_late_limit);
     qtest_add_func("/irqbed-inject/ahci/twice", test_twice);
     qtest_add_func("/irqbed-inject/ahci/link-down", test_link_down);
     qtest_add_func("/irqbed-inject/ahci/remove", test_remove);

@@ -146,6 +146,50 @@ static void test_by_request(void)
     ufs_stop(u);
 }
 
+/* MSI has one message, and a queue has none of its own. */
+static void test_extra_of_queue(void)
+{
+    Mcq *m = mcq_start_up("", 2, 8);
+
+    ufs_msi_on(m->u);
+    ufs_step(m->u, 1000);
+    inject(m->u->qts, "ufs0", "id=a,at-ns=100,fault=irq-spurious,target=2;"
+           "id=b,at-ns=200,fault=irq-stuck,target=1,for-ns=50");
+    ufs_step(m->u, 100);
+    g_assert_true(ufs_msi_taken(m->u));
+    ufs_step(m->u, 100);
+    g_assert_true(ufs_msi_taken(m->u));
+    g_assert_cmpuint(ufs_fired(m->u, "a") + ufs_fired(m->u, "b"), ==, 2);
+    mcq_stop(m);
+}
+
+/*
+ * So much is late that there is no room for more of it: what is late of a
+ * request comes with it, and what is to end later is not begun.
+ */
+static void test_too_much_late(void)
+{
+    Ufs *u = ufs_inject("id=a,every=1,fault=data-late,for-ns=10000000;"
+                        "id=b,every=1,fault=irq-late,for-ns=10000000;"
+                        "id=c,every=1,fault=irq-double,for-ns=10000000;"
+                        "id=d,every=1,fault=complete-twice,for-ns=10000000");
+    unsigned i;
+
+    for (i = 0; i < 70; i++) {
+        ufs_read_block(u, 0);
+        ufs_step(u, READ_NS);
+        ufs_ack_all(u);
+    }
+    g_assert_cmpuint(ufs_fired(u, "a") + ufs_fired(u, "b") +
+                     ufs_fired(u, "c") + ufs_fired(u, "d"), ==, 256);
+    inject(u->qts, "ufs0", "id=e,at-ns=1,fault=link-down,for-ns=1000");
+    ufs_step(u, 1);
+    g_assert_cmphex(ufs_read(u, A_HCS) & R_HCS_DP_MASK, !=, 0);
+    g_assert_cmpuint(ufs_fired(u, "e"), ==, 0);
+    g_assert_cmpuint(inject_count(u->qts, "ufs0", "e", "refused"), ==, 1);
+    ufs_stop(u);
+}
+
 /* The nanoseconds of the interrupts of a run, as a text. */
 static char *chance_run(unsigned seed)
 {
@@ -341,6 +385,8 @@ void add_ufs_life_tests(void)
     qtest_add_func("/irqbed-inject/ufs/migrate-data-late",
                    test_migrate_data_late);
     qtest_add_func("/irqbed-inject/ufs/by-request", test_by_request);
+    qtest_add_func("/irqbed-inject/ufs/extra-of-queue", test_extra_of_queue);
+    qtest_add_func("/irqbed-inject/ufs/too-much-late", test_too_much_late);
     qtest_add_func("/irqbed-inject/ufs/seed", test_seed);
     qtest_add_func("/irqbed-inject/ufs/hostile", test_hostile);
     qtest_add_func("/irqbed-inject/ufs/unplug", test_unplug);
