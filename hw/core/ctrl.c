@@ -7,6 +7,7 @@
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "qemu/log.h"
+#include "qemu/main-loop.h"
 #include "system/runstate.h"
 #include "ctrl.h"
 #include "trace.h"
@@ -36,13 +37,21 @@ static void ctrl_vm_state(void *opaque, bool running, RunState state)
     }
 }
 
+/* It is no PCI function any more. */
+static void ctrl_stop(IrqbedCtrl *c)
+{
+    c->unplugged = true;
+    g_clear_pointer(&c->vm_state, qemu_del_vm_change_state_handler);
+    irqbed_faults_stop(c);
+    irqbed_removal_unrealize(c);
+    irqbed_irq_stop(c);
+}
+
 static void ctrl_free(IrqbedCtrl *c)
 {
-    g_clear_pointer(&c->vm_state, qemu_del_vm_change_state_handler);
     g_clear_pointer(&c->due_timer, timer_free);
     irqbed_faults_unrealize(c);
     irqbed_ctrl_series_free(c);
-    irqbed_removal_unrealize(c);
     irqbed_irq_unrealize(c);
     g_clear_pointer(&c->media, g_free);
     c->nr_media = 0;
@@ -68,18 +77,35 @@ static void irqbed_ctrl_realize(PCIDevice *dev, Error **errp)
     irqbed_ctrl_series_reset(c);
     irqbed_removal_realize(c);
     if (!t->realize(c, errp)) {
+        ctrl_stop(c);
         ctrl_free(c);
     }
 }
 
+static void ctrl_unrealize(void *opaque)
+{
+    IrqbedCtrl *c = opaque;
+
+    irqbed_transport(c)->unrealize(c);
+    ctrl_free(c);
+    object_unref(OBJECT(c));
+}
+
+/*
+ * A message may be aimed at what unplugs this very device, so that we may be
+ * below one of our own functions.  Until that has returned, memory and timers
+ * stay; nothing reaches the guest or its memory any more.
+ */
 static void irqbed_ctrl_exit(PCIDevice *dev)
 {
     IrqbedCtrl *c = IRQBED_CTRL(dev);
 
     irqbed_req_clear_all(c);
+    irqbed_transport(c)->reset(c);
     irqbed_irq_reset(c);
-    irqbed_transport(c)->unrealize(c);
-    ctrl_free(c);
+    ctrl_stop(c);
+    object_ref(OBJECT(c));
+    aio_bh_schedule_oneshot(qemu_get_aio_context(), ctrl_unrealize, c);
 }
 
 static void irqbed_ctrl_reset_hold(Object *obj, ResetType type)

@@ -149,6 +149,7 @@ struct IrqbedCtrl {
     uint64_t fail_count;
     IrqbedFaults faults;
     MemoryRegion gone;          /* see removal.c */
+    bool unplugged;             /* by QEMU, for good */
     char *name;
 };
 
@@ -169,6 +170,7 @@ typedef enum IrqbedIrqRoute {
 
 typedef struct IrqbedTransport {
     bool (*realize)(IrqbedCtrl *c, Error **errp);
+    /* After a reset, and when the PCI function is gone already. */
     void (*unrealize)(IrqbedCtrl *c);
     /* Registers to their power-on values; no request is in flight. */
     void (*reset)(IrqbedCtrl *c);
@@ -218,10 +220,13 @@ static inline bool irqbed_ctrl_link_is_down(IrqbedCtrl *c, unsigned target)
     return c->faults.links_down & BIT(target);
 }
 
-/* The registers read as ones and take no writes: the device is gone. */
+/*
+ * The registers read as ones and take no writes, no message and no memory
+ * access leaves it: the device is gone.
+ */
 static inline bool irqbed_ctrl_is_removed(IrqbedCtrl *c)
 {
-    return c->faults.removed;
+    return c->faults.removed || c->unplugged;
 }
 
 /* The guest did something that the specification forbids. */
@@ -279,6 +284,8 @@ void irqbed_ctrl_series_free(IrqbedCtrl *c);
  * The random stream of vector n, and of medium n, is that of seed + n.
  */
 bool irqbed_irq_realize(IrqbedCtrl *c, Error **errp);
+/* No messages any more; the function still has its configuration space. */
+void irqbed_irq_stop(IrqbedCtrl *c);
 void irqbed_irq_unrealize(IrqbedCtrl *c);
 /* Nothing raised, nothing under way, on any vector. */
 void irqbed_irq_reset(IrqbedCtrl *c);

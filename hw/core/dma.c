@@ -20,7 +20,7 @@ static bool dma_rw(IrqbedCtrl *c, uint64_t addr, void *buf, uint32_t len,
     if (!len) {
         return true;
     }
-    if (addr + len - 1 < addr ||
+    if (irqbed_ctrl_is_removed(c) || addr + len - 1 < addr ||
         pci_dma_rw(PCI_DEVICE(c), addr, buf, len, dir, attrs) != MEMTX_OK) {
         trace_irqbed_dma_error(c->name, addr, len,
                                dir == DMA_DIRECTION_FROM_DEVICE);

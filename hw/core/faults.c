@@ -265,7 +265,7 @@ static bool act(IrqbedCtrl *c, IrqbedInjectEntry *e)
 {
     IrqbedFaultCall call = { .fault = e->fault, .target = e->target };
 
-    if (c->faults.removed) {
+    if (irqbed_ctrl_is_removed(c)) {
         return false;
     }
     switch (e->fault) {
@@ -608,9 +608,13 @@ void irqbed_faults_realize(IrqbedCtrl *c)
     c->faults.timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, faults_time, c);
 }
 
-/* Nothing of the transport is left. */
-void irqbed_faults_unrealize(IrqbedCtrl *c)
+void irqbed_faults_stop(IrqbedCtrl *c)
 {
     events_drop(c, true);
+    c->faults.nr_entries = 0;
+}
+
+void irqbed_faults_unrealize(IrqbedCtrl *c)
+{
     g_clear_pointer(&c->faults.timer, timer_free);
 }

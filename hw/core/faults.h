@@ -124,6 +124,8 @@ typedef struct IrqbedFaultCall {
 
 /* Life cycle */
 void irqbed_faults_realize(IrqbedCtrl *c);
+/* Nothing more of them: the controller goes. */
+void irqbed_faults_stop(IrqbedCtrl *c);
 void irqbed_faults_unrealize(IrqbedCtrl *c);
 /*
  * All counts and times of the entries start here; knobs are as they were

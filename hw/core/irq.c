@@ -42,6 +42,9 @@ static void irq_send(IrqbedIrq *irq, const MSIMessage *msg)
     MemReentrancyGuard *guard = &DEVICE(dev)->mem_reentrancy_guard;
     bool engaged = guard->engaged_in_io;
 
+    if (irqbed_ctrl_is_removed(irq->ctrl)) {
+        return;
+    }
     irqbed_record_irq(irq->ctrl, irq->vector, irq->last_queue, irq->last_tag,
                       irq->last_seq);
     /* The message may be aimed at this device's own registers. */
@@ -62,7 +65,7 @@ static void irq_send(IrqbedIrq *irq, const MSIMessage *msg)
 
 static void irq_line_down(IrqbedIrq *irq)
 {
-    if (irq->vector == 0) {
+    if (irq->vector == 0 && !irqbed_ctrl_is_removed(irq->ctrl)) {
         pci_set_irq(PCI_DEVICE(irq->ctrl), 0);
     }
 }
@@ -430,6 +433,12 @@ bool irqbed_irq_realize(IrqbedCtrl *c, Error **errp)
     return true;
 }
 
+void irqbed_irq_stop(IrqbedCtrl *c)
+{
+    msi_uninit(PCI_DEVICE(c));
+    msix_uninit_exclusive_bar(PCI_DEVICE(c));
+}
+
 void irqbed_irq_unrealize(IrqbedCtrl *c)
 {
     unsigned i;
@@ -439,6 +448,4 @@ void irqbed_irq_unrealize(IrqbedCtrl *c)
     }
     c->nr_irqs = 0;
     g_clear_pointer(&c->irqs, g_free);
-    msi_uninit(PCI_DEVICE(c));
-    msix_uninit_exclusive_bar(PCI_DEVICE(c));
 }

@@ -53,6 +53,9 @@ void irqbed_removal_unrealize(IrqbedCtrl *c)
 
 void irqbed_ctrl_set_removed(IrqbedCtrl *c, bool removed)
 {
+    if (c->unplugged) {
+        return;
+    }
     c->faults.removed = removed;
     memory_region_set_enabled(&c->gone, removed);
 }

@@ -112,17 +112,28 @@ QDict *irqbed_records_all(void)
     return all;
 }
 
-static int reset_source(Object *obj, void *opaque)
+static int list_source(Object *obj, void *opaque)
 {
     if (is_live_source(obj)) {
-        IRQBED_STATS_SOURCE_GET_CLASS(obj)->reset(obj);
+        g_ptr_array_add(opaque, object_ref(obj));
     }
     return 0;
 }
 
+/* A reset can end in an interrupt, and that in anything: first the list. */
 void irqbed_stats_reset_all(void)
 {
-    object_child_foreach_recursive(object_get_root(), reset_source, NULL);
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(object_unref);
+    unsigned i;
+
+    object_child_foreach_recursive(object_get_root(), list_source, all);
+    for (i = 0; i < all->len; i++) {
+        Object *obj = g_ptr_array_index(all, i);
+
+        if (is_live_source(obj)) {
+            IRQBED_STATS_SOURCE_GET_CLASS(obj)->reset(obj);
+        }
+    }
 }
 
 typedef struct Search {

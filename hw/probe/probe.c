@@ -116,6 +116,8 @@ static void probe_tick(void *opaque)
     IrqbedProbe *s = opaque;
     PCIDevice *pci = PCI_DEVICE(s);
 
+    /* First: the message may stop the schedule, or pull the device out. */
+    probe_arm(s);
     if (s->waiting) {
         s->missed++;
         trace_irqbed_probe_missed(s->sent, s->missed);
@@ -127,7 +129,6 @@ static void probe_tick(void *opaque)
         trace_irqbed_probe_sent(s->sent, s->sent_ns);
         msi_notify(pci, 0);
     }
-    probe_arm(s);
 }
 
 static uint32_t probe_status_read(IrqbedProbe *s)

@@ -29,6 +29,7 @@ void add_ufs_tests(void);
 void add_ufs_life_tests(void);
 void add_ahci_tests(void);
 void add_ctl_tests(void);
+void add_eject_tests(void);
 void add_text_tests(void);
 
 #endif

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Injections: their text, and every fault on UFS and AHCI with the device's
- * own count of it, to the nanosecond.
+ * own count of it, to the nanosecond; and what a guest may do to a controller
+ * from inside its own interrupt.
  */
 
 #include "qemu/osdep.h"
@@ -107,5 +108,6 @@ int main(int argc, char **argv)
     add_ufs_life_tests();
     add_ahci_tests();
     add_ctl_tests();
+    add_eject_tests();
     return g_test_run();
 }

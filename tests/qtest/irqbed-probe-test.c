@@ -440,6 +440,25 @@ static void test_without_msi(void)
     stop(p);
 }
 
+/* Its message is aimed at its own register that stops the schedule. */
+static void test_message_to_self(void)
+{
+    Probe *p = start("");
+    uint32_t bar = qpci_config_readl(p->dev, PCI_BASE_ADDRESS_0) & ~0xfu;
+    uint8_t cap = qpci_find_capability(p->dev, PCI_CAP_ID_MSI, 0);
+
+    msi_on(p);
+    qpci_config_writel(p->dev, cap + PCI_MSI_ADDRESS_LO, bar + REG_CTRL);
+    qpci_config_writew(p->dev, cap + PCI_MSI_DATA_64, 0);
+    wr(p, REG_CTRL, 1);
+    step(p, 10 * PERIOD_NS);
+    g_assert_cmphex(rd(p, REG_CTRL), ==, 0);
+    g_assert_cmpuint(count(p, "sent"), ==, 1);
+    g_assert_cmpuint(count(p, "missed"), ==, 0);
+    expect_alive(p);
+    stop(p);
+}
+
 static void test_system_reset(void)
 {
     Probe *p = start_running(",period-ns=5000,jitter-ns=1000");
@@ -588,6 +607,8 @@ int main(int argc, char **argv)
     qtest_add_func("/irqbed-probe/measures/stray-ack", test_stray_ack);
     qtest_add_func("/irqbed-probe/hostile/before-setup", test_before_setup);
     qtest_add_func("/irqbed-probe/hostile/without-msi", test_without_msi);
+    qtest_add_func("/irqbed-probe/hostile/message-to-self",
+                   test_message_to_self);
     qtest_add_func("/irqbed-probe/hostile/system-reset", test_system_reset);
     qtest_add_func("/irqbed-probe/hostile/unplug", test_unplug);
     qtest_add_func("/irqbed-probe/bad-properties", test_bad_properties);
