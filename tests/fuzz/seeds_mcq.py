@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Seeds for irqbed-ufs with mcq=on: submission and completion queues. UFSHCI 4.0."""
 
-from seeds_ufs import (ALL, BLOCK, HCE, IE, INTERRUPT, IS, MSI_CAPABILITY, NO_DATA, TO_DEVICE, TO_HOST, header, prds,
-                       read10, scsi, task, up, utrd, write10, NOP_OUT)
+from seeds_ufs import (ALL, BLOCK, HCE, IE, INTERRUPT, IS, MSI_CAPABILITY, NO_DATA, TO_DEVICE, TO_HOST, UTRLCLR, UTRLDBR, header,
+                       prds, read10, scsi, task, up, utrd, write10, NOP_OUT)
 
 CONFIG, MCQCONFIG, ESILBA, ESIUBA = 0x300, 0x380, 0x384, 0x388
 SQATTR, SQLBA, SQUBA, SQCFG, CQATTR, CQLBA, CQUBA, CQCFG = 0x00, 0x04, 0x08, 0x14, 0x20, 0x24, 0x28, 0x34
@@ -167,4 +167,26 @@ def messages():
     return seed
 
 
-SEEDS = (nop, read_write, wrap, shared, cleanup, aggregation, messages)
+def mode():
+    """By doorbell, then by queue, then by doorbell again, with something rung each time."""
+    seed = up()
+    reads(seed)
+    seed.write(UTRLDBR, 5)
+    seed.write(CONFIG, 1)
+    seed.step(2)
+    seed.write(CONFIG, 1)
+    create(seed, 0)
+    submit(seed, 0, 3, steps=0)
+    seed.write(CONFIG, 0)
+    task(seed, 0x01, tag=0)
+    submit(seed, 0, 6, steps=0)
+    seed.write(runtime(0, SQ_RTC), 1)
+    seed.step(8)
+    seed.write(CONFIG, 0)
+    seed.write(UTRLDBR, 1)
+    seed.write(UTRLCLR, ALL & ~1)
+    seed.step(2)
+    return seed
+
+
+SEEDS = (nop, read_write, wrap, shared, cleanup, aggregation, messages, mode)

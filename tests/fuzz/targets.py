@@ -40,11 +40,16 @@ def inject(*more):
     return ",inject='" + ";".join(f"{entry},boot=on" for entry in (*INJECTIONS, *more)).replace(",", ",,") + "'"
 
 
-FAULTS_UFS = inject("id=l,every=4,fault=status,status=medium-error", "id=m,every=13,fault=status,status=ocs-fatal",
-                    "id=n,at-ns=2000,period-ns=9000,fault=link-command-late,for-ns=800",
-                    "id=o,at-ns=3000,period-ns=50000,fault=link-command-fail")
+EXTRA_OF_VECTOR = "id=p,every=14,fault=irq-spurious,target=3"
+STUCK_VECTOR = "id=q,every=31,fault=irq-stuck,target=2,for-ns=2000"
+FAULTS_UFS_ONLY = (
+    "id=l,every=4,fault=status,status=medium-error", "id=m,every=13,fault=status,status=ocs-fatal",
+    "id=n,at-ns=2000,period-ns=9000,fault=link-command-late,for-ns=800",
+    "id=o,at-ns=3000,period-ns=50000,fault=link-command-fail")
+FAULTS_UFS = inject(*FAULTS_UFS_ONLY)
+FAULTS_MCQ = inject(*FAULTS_UFS_ONLY, EXTRA_OF_VECTOR, STUCK_VECTOR)
 FAULTS_AHCI = inject("id=l,every=4,fault=status,status=unc", "id=m,every=13,fault=status,status=ifs",
-                     "id=n,every=12,fault=irq-no-source")
+                     "id=n,every=12,fault=irq-no-source", EXTRA_OF_VECTOR, STUCK_VECTOR)
 
 
 def disks(count):
@@ -85,6 +90,9 @@ TARGETS = {
     "irqbed-ufs": ufs(240, "", seeds_ufs.SEEDS),
     "irqbed-ufs-mcq": ufs(240, ",mcq=on,mcq-maxq=4", seeds_mcq.SEEDS),
     "irqbed-ufs-faults": ufs(120, FAULTS_UFS, seeds_ufs.SEEDS, INJECTED, "irqbed-ufs"),
+    # What is rung is fetched later, as with the host's clock: the guest comes in between.
+    "irqbed-ufs-mcq-faults": ufs(120, ",mcq=on,mcq-maxq=4,x-fetch-by-timer=on" + FAULTS_MCQ, seeds_mcq.SEEDS, INJECTED,
+                                 "irqbed-ufs-mcq"),
     "irqbed-ahci": ahci(480),
     "irqbed-ahci-faults": ahci(120, FAULTS_AHCI, INJECTED, "irqbed-ahci"),
     "irqbed-probe": Target(
