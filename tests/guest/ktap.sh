@@ -369,7 +369,7 @@ hotplug_test() {
 		conserved "$policy"
 		case $(uname -r) in
 		*-rt-*)
-			# There an interrupt was seen to be lost with its CPU, once in some hundred times.
+			# There the kernel was seen to drop an interrupt, see docs/guest-driver.md.
 			note "$policy: $(drv timeouts) timeouts, $(drv recovered_without_irq) requests found by them"
 			is "$policy: no reset" "$(drv resets)" 0
 			;;
