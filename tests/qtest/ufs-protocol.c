@@ -137,6 +137,47 @@ static void test_scsi_info(void)
     ufs_stop(u);
 }
 
+/* Byte by byte: SPC-4, 7.8; SBC-3, 6.5. */
+static void test_vpd(void)
+{
+    static const struct {
+        uint8_t code, len;
+        uint8_t bytes[64];
+    } pages[] = {
+        { 0x00, 6, { 0x00, 0x80, 0x83, 0xb0, 0xb1, 0xb2 } },
+        { 0x80, 13, "IRQBED0001-00" },
+        { 0xb0, 60, { [3] = 1, [6] = 4, [16] = 0xff, 0xff, 0xff, 0xff,
+                      [23] = 16, [27] = 1 } },
+        { 0xb1, 60, { 0, 1 } },
+        { 0xb2, 4, { 0, 0x84, 2, 0 } },
+    };
+    uint8_t cdb[16] = { INQUIRY, 1, [4] = 255 }, buf[64], other[64];
+    Ufs *u = ufs_start_up("");
+    unsigned i;
+
+    for (i = 0; i < G_N_ELEMENTS(pages); i++) {
+        cdb[2] = pages[i].code;
+        ufs_scsi(u, 0, cdb, 255);
+        ufs_expect_good(u, 0);
+        qtest_memread(u->qts, UFS_DATA(0), buf, sizeof(buf));
+        g_assert_cmphex(buf[0], ==, 0);
+        g_assert_cmphex(buf[1], ==, pages[i].code);
+        g_assert_cmphex(lduw_be_p(buf + 2), ==, pages[i].len);
+        g_assert_cmpmem(buf + 4, pages[i].len, pages[i].bytes, pages[i].len);
+    }
+    /* A name of the unit, NAA locally assigned: another for each. */
+    cdb[2] = 0x83;
+    ufs_scsi(u, 0, cdb, 255);
+    qtest_memread(u->qts, UFS_DATA(0), buf, 16);
+    ufs_scsi(u, 1, cdb, 255);
+    qtest_memread(u->qts, UFS_DATA(0), other, 16);
+    g_assert_cmphex(ldl_be_p(buf), ==, 0x0083000c);
+    g_assert_cmphex(ldl_be_p(buf + 4), ==, 0x01030008);
+    g_assert_cmphex(buf[8] >> 4, ==, 3);
+    g_assert_cmpint(memcmp(buf + 8, other + 8, 8), !=, 0);
+    ufs_stop(u);
+}
+
 static void test_read_write(void)
 {
     static const uint8_t flush[16] = { SYNCHRONIZE_CACHE };
@@ -336,6 +377,7 @@ void add_protocol_tests(void)
     qtest_add_func("/irqbed-ufs/link", test_link);
     qtest_add_func("/irqbed-ufs/nop", test_nop);
     qtest_add_func("/irqbed-ufs/scsi/info", test_scsi_info);
+    qtest_add_func("/irqbed-ufs/scsi/vpd", test_vpd);
     qtest_add_func("/irqbed-ufs/scsi/read-write", test_read_write);
     qtest_add_func("/irqbed-ufs/scsi/cdb-lengths", test_cdb_lengths);
     qtest_add_func("/irqbed-ufs/scsi/unmap", test_unmap);

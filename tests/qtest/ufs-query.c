@@ -113,6 +113,79 @@ static void test_query_descriptors(void)
     ufs_stop(u);
 }
 
+/* What a descriptor has beside length and identification; the rest is 0. */
+typedef struct Field {
+    uint8_t at, bytes;
+    uint64_t value;
+} Field;
+
+static void expect_fields(Ufs *u, uint8_t idn, uint8_t index, unsigned len,
+                          const Field *fields, unsigned count)
+{
+    uint8_t expected[256] = { len, idn };
+    UtpUpiuRsp rsp;
+    unsigned i, j;
+
+    for (i = 0; i < count; i++) {
+        for (j = 0; j < fields[i].bytes; j++) {
+            expected[fields[i].at + fields[i].bytes - 1 - j] =
+                fields[i].value >> (8 * j);
+        }
+    }
+    g_assert_cmphex(ufs_query(u, false, UFS_UPIU_QUERY_OPCODE_READ_DESC, idn,
+                              index, 0, &rsp), ==, 0);
+    for (i = 0; i < len; i++) {
+        if (rsp.qr.data[i] != expected[i]) {
+            g_test_message("descriptor %u index %u, byte 0x%x: expected: "
+                           "0x%02x, got: 0x%02x", idn, index, i, expected[i],
+                           rsp.qr.data[i]);
+            g_test_fail();
+        }
+    }
+}
+
+/* Byte by byte, by the offsets of UFS 3.1, 14.1. */
+static void test_descriptor_bytes(void)
+{
+    static const Field device[] = {
+        { 0x06, 1, 2 }, { 0x07, 1, 4 }, { 0x0a, 1, 1 }, { 0x0b, 1, 0x7f },
+        { 0x10, 2, 0x310 }, { 0x12, 2, 0x126 }, { 0x15, 1, 1 },
+        { 0x16, 1, 2 }, { 0x17, 1, 3 }, { 0x1a, 1, 0x16 }, { 0x1b, 1, 0x1a },
+        { 0x1c, 1, 2 }, { 0x21, 1, 32 }, { 0x2a, 1, 4 },
+    };
+    static const Field geometry[] = {
+        { 0x04, 8, 2 * UFS_IMAGE / 512 }, { 0x0c, 1, 1 }, { 0x0d, 4, 8192 },
+        { 0x11, 1, 1 }, { 0x12, 1, 8 }, { 0x13, 1, 8 }, { 0x14, 1, 8 },
+        { 0x15, 1, 8 }, { 0x16, 1, 8 }, { 0x1a, 1, 5 }, { 0x1e, 2, 1 },
+    };
+    static const Field configuration[] = {
+        { 0x02, 1, 1 }, { 0x05, 1, 1 }, { 0x06, 1, 0x7f },
+        { 0x16, 1, 1 }, { 0x1a, 4, 2 }, { 0x1f, 1, 12 }, { 0x20, 1, 3 },
+        { 0x30, 1, 1 }, { 0x34, 4, 2 }, { 0x39, 1, 12 }, { 0x3a, 1, 3 },
+    };
+    static const Field unit[] = {
+        { 0x02, 1, 1 }, { 0x03, 1, 1 }, { 0x0a, 1, 12 }, { 0x0b, 8, 2048 },
+        { 0x13, 4, 1 }, { 0x17, 1, 3 }, { 0x18, 8, 2048 },
+    };
+    static const Field interconnect[] = { { 2, 2, 0x180 }, { 4, 2, 0x410 } };
+    static const Field health[] = { { 2, 1, 1 }, { 3, 1, 1 }, { 4, 1, 1 } };
+    static const Field oem[] = {
+        { 2, 2, 'I' }, { 4, 2, 'R' }, { 6, 2, 'Q' }, { 8, 2, 'B' },
+        { 10, 2, 'E' }, { 12, 2, 'D' },
+    };
+    Ufs *u = ufs_start_up("");
+
+    expect_fields(u, 0, 0, 0x59, device, G_N_ELEMENTS(device));
+    expect_fields(u, 1, 0, 0xe6, configuration, G_N_ELEMENTS(configuration));
+    expect_fields(u, 2, 1, 0x2d, unit, G_N_ELEMENTS(unit));
+    expect_fields(u, 4, 0, 0x06, interconnect, G_N_ELEMENTS(interconnect));
+    expect_fields(u, 5, 3, 0x0e, oem, G_N_ELEMENTS(oem));
+    expect_fields(u, 7, 0, 0x57, geometry, G_N_ELEMENTS(geometry));
+    expect_fields(u, 8, 0, 0x62, NULL, 0);
+    expect_fields(u, 9, 0, 0x2d, health, G_N_ELEMENTS(health));
+    ufs_stop(u);
+}
+
 static void test_refusals(void)
 {
     static const Ask asks[] = {
@@ -362,6 +435,8 @@ void add_query_tests(void)
 {
     qtest_add_func("/irqbed-ufs/query/temperature", test_temperature);
     qtest_add_func("/irqbed-ufs/query/descriptors", test_query_descriptors);
+    qtest_add_func("/irqbed-ufs/query/descriptor-bytes",
+                   test_descriptor_bytes);
     qtest_add_func("/irqbed-ufs/query/refusals", test_refusals);
     qtest_add_func("/irqbed-ufs/query/attributes", test_attributes);
     qtest_add_func("/irqbed-ufs/query/special", test_special_attributes);
