@@ -189,6 +189,20 @@ static void test_window(void)
             mcq_write(m, MCQ_OP(0, cq_int.is), 1);
         }
     }
+    /* CTR: what waits is the handler's, the window begins anew. */
+    mcq_write(m, MCQ_OP(0, cq_int.iacr), 1u << 31 | 1 << 24 | 20 << 8 | 5);
+    submit_counted(m, 0, 0);
+    ufs_step(u, READ_NS + 100000);
+    mcq_write(m, MCQ_OP(0, cq_int.iacr), 1u << 31 | MCQ_CTR);
+    g_assert_cmphex(mcq_read(m, MCQ_OP(0, cq_int.iacr)), ==,
+                    1u << 31 | 20 << 8 | 5);
+    ufs_step(u, 400000);
+    g_assert_false(mcq_msg_taken(m, 1));
+    submit_counted(m, 0, 1);
+    ufs_step(u, READ_NS + 199999);
+    g_assert_false(mcq_msg_taken(m, 1));
+    ufs_step(u, 1);
+    g_assert_true(mcq_msg_taken(m, 1));
     mcq_stop(m);
 }
 

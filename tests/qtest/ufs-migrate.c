@@ -125,8 +125,13 @@ static void test_settings(void)
 {
     static const uint8_t stop[16] = { START_STOP };
     static const uint8_t select[16] = { MODE_SELECT, 0x10, [4] = 24 };
+    static const uint8_t select_wp[16] = { MODE_SELECT, 0x10, [4] = 16 };
     static const uint8_t sense[16] = { MODE_SENSE, 8, 0x08, 0, 64 };
+    static const uint8_t sense_wp[16] = { MODE_SENSE, 8, 0x0a, 0, 64 };
     static const uint8_t page[24] = { [4] = 0x08, 0x12 };
+    static const uint8_t page_wp[16] = {
+        [4] = 0x0a, 0x0a, 0, 0x10, 0x08, [12] = 0xff, 0xff
+    };
     static const uint8_t tur[16] = { TEST_UNIT_READY };
     Ufs *u = ufs_start_lu1(",link-error-every=3", ",write-protect=power-on",
                            "");
@@ -143,11 +148,14 @@ static void test_settings(void)
     qtest_memwrite(u->qts, UFS_DATA(0), page, sizeof(page));
     ufs_scsi_out(u, 1, select, sizeof(page));
     ufs_expect_good(u, 0);
+    qtest_memwrite(u->qts, UFS_DATA(0), page_wp, sizeof(page_wp));
+    ufs_scsi_out(u, 0, select_wp, sizeof(page_wp));
+    ufs_expect_good(u, 0);
     ufs_query(u, true, UFS_UPIU_QUERY_OPCODE_WRITE_ATTR,
               UFS_QUERY_ATTR_IDN_ACTIVE_ICC_LVL, 0, 9, &rsp);
     ufs_query(u, true, UFS_UPIU_QUERY_OPCODE_SET_FLAG,
               UFS_QUERY_FLAG_IDN_PWR_ON_WPE, 0, 0, &rsp);
-    /* Four requests so far: the next error is that of the sixth. */
+    /* Five requests so far: the next error is that of the sixth. */
     g_assert_cmpuint(ufs_stat(u, "faults.link_errors"), ==, 1);
 
     ufs_migrate(u, ",link-error-every=3");
@@ -158,10 +166,11 @@ static void test_settings(void)
     g_assert_cmphex(value, ==, 3);
     ufs_scsi(u, 0, tur, 0);
     ufs_expect_sense(u, 0, NOT_READY, 0x04, 0x02);
-    g_assert_cmpuint(ufs_stat(u, "faults.link_errors"), ==, 1);
-    ufs_scsi(u, 1, sense, 64);
     g_assert_cmpuint(ufs_stat(u, "faults.link_errors"), ==, 2);
+    ufs_scsi(u, 1, sense, 64);
     g_assert_cmphex(qtest_readb(u->qts, UFS_DATA(0) + 4 + 2), ==, 0);
+    ufs_scsi(u, 0, sense_wp, 64);
+    g_assert_cmphex(qtest_readb(u->qts, UFS_DATA(0) + 4 + 4), ==, 0x08);
     ufs_query(u, false, UFS_UPIU_QUERY_OPCODE_READ_ATTR,
               UFS_QUERY_ATTR_IDN_ACTIVE_ICC_LVL, 0, 0, &rsp);
     g_assert_cmpuint(be32_to_cpu(rsp.qr.value), ==, 9);
