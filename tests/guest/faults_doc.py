@@ -20,6 +20,9 @@ PLACES = [(kind, driver) for kind, names in COLUMNS.items() for driver in DRIVER
 # A time is as in the document when it is within this factor: a timeout comes after one
 # to two times what it is set to, depending on when the request comes.
 NEAR = 2.5
+# Whether the SCSI layer puts a retry off (SCSI_QUEUE_DELAY, 3 ms, in ticks of 4 ms) is up to
+# what else the queue has at that moment.
+SLACK_US = {"irqbed": 0, "stock": 4000}
 
 
 def rows_of(text):
@@ -58,9 +61,9 @@ def time_of(cell):
     return float(match.group(1)) * units[match.group(2)], cell.replace(match.group(0), "TIME")
 
 
-def same(cell, other):
+def same(cell, other, slack_us):
     (time, rest), (other_time, other_rest) = time_of(cell), time_of(other)
-    return rest == other_rest and time <= other_time * NEAR and other_time <= time * NEAR
+    return rest == other_rest and time <= other_time * NEAR + slack_us and other_time <= time * NEAR + slack_us
 
 
 def read_table(text):
@@ -85,7 +88,7 @@ def differences(output):
     wrong = []
     for (fault, kind, driver), row in rows_of(output).items():
         said = table.get(fault, [""] * len(PLACES))[PLACES.index((kind, driver))]
-        if not same(said, cell_text(*row)):
+        if not same(said, cell_text(*row), SLACK_US[driver]):
             wrong.append(f"{fault}, {kind}, {driver}: expected, by docs/faults.md: '{said}', got: '{cell_text(*row)}'")
     return wrong
 
