@@ -53,7 +53,7 @@ def run(args):
         raise UserError(f"--timeout-multiplier {args.timeout_multiplier}: must be 1 or more")
     if args.fuzz_seconds is not None and args.fuzz_seconds < 1:
         raise UserError(f"--fuzz-seconds {args.fuzz_seconds}: must be 1 or more")
-    setup.ensure(args, tests=True, fuzzing="fuzz" in args.suites)
+    setup.ensure(args, tests=True, fuzzing="fuzz" in args.suites and not args.list)
     with setup.lock(name="test-lock", what="test run"):
         return run_locked(args)
 
@@ -68,6 +68,8 @@ def run_locked(args):
             raise UserError(f"test {suite}: no such suite; there are {', '.join(suites)}")
     if args.list:
         for test in sorted(tests, key=lambda test: (suites_of(test), test["name"])):
+            if args.suites and not set(args.suites) & set(suites_of(test)):
+                continue
             print(f"{','.join(suites_of(test)):8} {test['name']}")
         return 0
     return run_tests(args)
