@@ -147,10 +147,13 @@ unsigned irqbed_ufs_cq_event(IrqbedUfs *u, unsigned q, bool urgent,
 static void refresh(IrqbedUfs *u, unsigned q)
 {
     IrqbedCtrl *c = IRQBED_CTRL(u);
+    unsigned vector = cq_vector(u, q);
 
     irqbed_irq_update(c, 0);
     irqbed_irq_update(c, 1 + q);
-    irqbed_irq_update(c, cq_vector(u, q));
+    if (vector != 1 + q) {
+        irqbed_irq_update(c, vector);
+    }
 }
 
 void irqbed_ufs_irq_refresh(IrqbedUfs *u)
