@@ -59,9 +59,9 @@ def node(name):
     return "-blockdev", f"driver=null-co,node-name={name},size={DISK_BYTES},read-zeroes=on"
 
 
-def ours(name, options, load, disk):
-    return Peer((*node(name), "-device", f"irqbed-ufs,id={name},addr=%(addr)#x{options}%(model)s",
-                 "-device", f"irqbed-ufs-lu,bus={name}.0,lun=0,drive={name}"), load, disk)
+def ours(options, load, disk):
+    return Peer((*node("ours"), "-device", f"irqbed-ufs,id=dev,addr=%(addr)#x{options}%(model)s",
+                 "-device", "irqbed-ufs-lu,bus=dev.0,lun=0,drive=ours"), load, disk)
 
 
 SCSI_DISK = "%(pci)s/host*/target*/*/block/sd*"
@@ -69,9 +69,9 @@ OUR_DISK = "/sys/block/irqbed0l0"
 PEERS = {
     "qemu_ufs": Peer((*node("n0"), "-device", "ufs,id=ufs,addr=%(addr)#x,serial=1",
                       "-device", "ufs-lu,bus=ufs,lun=0,drive=n0"), STOCK_UFS, SCSI_DISK),
-    "ours_stock": ours("dev", "", STOCK_UFS, SCSI_DISK),
-    "ours": ours("dev", "", OURS, OUR_DISK),
-    "ours_mcq": ours("dev", ",mcq=on", OURS, OUR_DISK),
+    "ours_stock": ours("", STOCK_UFS, SCSI_DISK),
+    "ours": ours("", OURS, OUR_DISK),
+    "ours_mcq": ours(",mcq=on", OURS, OUR_DISK),
     "qemu_nvme": Peer((*node("n1"), "-device", "nvme,addr=%(addr)#x,serial=1,drive=n1"), "modprobe nvme",
                       "%(pci)s/nvme/nvme*/nvme*n1"),
     "null_blk": Peer((), "modprobe null_blk nr_devices=1 gb=1 bs=4096 queue_mode=2 irqmode=2 submit_queues=1 "
